@@ -1,0 +1,231 @@
+"""Fetching public data: resumed, checked, from the first mirror that works."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import re
+import shutil
+import tarfile
+import tempfile
+import urllib.error
+import urllib.request
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from adjudge.data.files import sha256, write_text
+from adjudge.data.records import PathLike
+from adjudge.data.sources import SOURCES, Source, SourceFile
+from adjudge.errors import ConfigError, DownloadError
+
+__all__ = ["SOURCES", "Progress", "fetch"]
+
+Progress = Callable[[str, int, int | None], None]
+"""Called with the file's name, the bytes it has and the bytes it will have, where the server says."""
+
+SUMS = "SHA256SUMS"
+ATTEMPTS = 20
+_BLOCK = 1 << 18
+_CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
+
+
+class _Interrupted(Exception):
+    """The connection ended early; what arrived is kept."""
+
+
+def fetch(
+    name: str,
+    folder: PathLike,
+    progress: Progress | None = None,
+    *,
+    sources: Mapping[str, Source] = SOURCES,
+    timeout: float = 30.0,
+) -> tuple[Path, ...]:
+    """Make the files of a data set exist in a folder, and say where; files that are there are checked only.
+
+    A file appears under its name only when whole and checked; until then it grows as ``name.part``, from
+    which the next fetch goes on. A file whose checksum nobody published is trusted the first time: its
+    SHA-256 goes to ``SHA256SUMS`` beside it, and must match ever after.
+    """
+    if name not in sources:
+        raise ConfigError(f"Data set {name!r} is not one of {', '.join(sources)}.")
+    folder = Path(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DownloadError(f"{folder}: cannot be made a folder ({error.strerror}).") from None
+    report = progress or (lambda name, done, total: None)
+    return tuple(_fetch_file(name, file, folder, report, timeout) for file in sources[name].files)
+
+
+def _fetch_file(name: str, file: SourceFile, folder: Path, progress: Progress, timeout: float) -> Path:
+    target = folder / file.name
+    expected = file.sha256 or _recorded(folder).get(file.name)
+    according = "" if file.sha256 or not expected else f" (recorded in {SUMS} by an earlier fetch)"
+    if target.is_file():
+        found = sha256(target)
+        if expected not in (None, found):
+            raise DownloadError(
+                f"{target}: SHA-256 is {found}, expected {expected}{according}. "
+                "Delete or rename it, and fetch again for the right file."
+            )
+    else:
+        found = _from_mirrors(name, file, target, expected, progress, timeout)
+    _record(folder, file.name, found)
+    return _unpacked(target, folder / file.unpack) if file.unpack else target
+
+
+def _from_mirrors(
+    name: str, file: SourceFile, target: Path, expected: str | None, progress: Progress, timeout: float
+) -> str:
+    """Download to ``target`` and return its SHA-256."""
+    part = target.with_name(f"{target.name}.part")
+    origin = target.with_name(f"{target.name}.part.url")
+    tried = []
+    for url in file.urls:
+        if expected is None and not (origin.is_file() and origin.read_text() == url):
+            part.unlink(missing_ok=True)  # no checksum would notice two mirrors' halves in one file
+        write_text(origin, url)
+        try:
+            _download(url, part, lambda done, total: progress(file.name, done, total), timeout)
+        except (OSError, http.client.HTTPException, _Interrupted) as error:
+            tried.append(f"{url}: {_reason(error)}")
+            continue
+        found = sha256(part)
+        if expected in (None, found):
+            os.replace(part, target)
+            origin.unlink()
+            return found
+        part.unlink()
+        tried.append(f"{url}: the file's SHA-256 is {found}, expected {expected}")
+    attempts = "\n".join(f"  {line}" for line in tried)
+    raise DownloadError(
+        f"{file.name} of {name!r} could not be fetched:\n{attempts}\n"
+        f"If this machine has no network, download the file elsewhere, put it at {target} "
+        "and fetch again: it will be checked and used."
+    )
+
+
+def _download(url: str, part: Path, progress: Callable[[int, int | None], None], timeout: float) -> None:
+    """Fill ``part`` from one mirror, going on after interruptions for as long as each try gains bytes."""
+    for attempt in range(ATTEMPTS):
+        before = _size(part)
+        try:
+            _request(url, part, progress, timeout)
+            return
+        except (ConnectionError, TimeoutError, http.client.HTTPException, _Interrupted):
+            if attempt == ATTEMPTS - 1 or _size(part) <= before:
+                raise
+
+
+def _request(url: str, part: Path, progress: Callable[[int, int | None], None], timeout: float) -> None:
+    """One request, for what ``part`` lacks."""
+    start = _size(part)
+    # Without "identity", a server may compress, and byte ranges would count compressed bytes.
+    headers = {"User-Agent": "adjudge", "Accept-Encoding": "identity"}
+    if start:
+        headers["Range"] = f"bytes={start}-"
+    try:
+        response = urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=timeout)
+    except urllib.error.HTTPError as error:
+        with error:
+            if error.code == 416 and start:  # nothing lies beyond what we have
+                if error.headers.get("Content-Range") == f"bytes */{start}":
+                    return
+                part.unlink()
+                raise _Interrupted("the server's file is shorter than what an earlier fetch left") from None
+            raise
+    with response:
+        if response.headers.get_content_type() == "text/html":
+            raise _Interrupted("the answer is a web page, not the file")
+        start, total = _extent(response, start)
+        _append(response, part, start, total, progress)
+
+
+def _extent(response: http.client.HTTPResponse, start: int) -> tuple[int, int | None]:
+    """Where the answer's bytes begin in the file, and how long the file is."""
+    length = response.headers.get("Content-Length")
+    if response.status != 206:
+        return 0, int(length) if length else None
+    span = _CONTENT_RANGE.fullmatch(response.headers.get("Content-Range", ""))
+    if span is None or int(span[1]) != start:
+        raise _Interrupted("the server answered with another range than asked for")
+    return start, None if span[2] == "*" else int(span[2])
+
+
+def _append(
+    response: http.client.HTTPResponse,
+    part: Path,
+    start: int,
+    total: int | None,
+    progress: Callable[[int, int | None], None],
+) -> None:
+    done = start
+    progress(done, total)
+    with open(part, "r+b" if start else "wb") as stream:
+        stream.seek(start)
+        while block := response.read(_BLOCK):
+            try:
+                stream.write(block)
+            except OSError as error:
+                raise DownloadError(f"{part}: cannot be written ({error.strerror}).") from None
+            done += len(block)
+            progress(done, total)
+    if total is not None and done != total:
+        raise _Interrupted(f"the connection ended after {done} of {total} bytes")
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.is_file() else 0
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, urllib.error.HTTPError):
+        return f"HTTP {error.code} {error.reason}"
+    if isinstance(error, urllib.error.URLError):
+        return str(error.reason)
+    return str(error) or type(error).__name__
+
+
+def _recorded(folder: Path) -> dict[str, str]:
+    """File name → SHA-256, from the list that ``sha256sum --check`` reads too."""
+    sums = folder / SUMS
+    if not sums.is_file():
+        return {}
+    lines = (line.split(maxsplit=1) for line in sums.read_text().splitlines() if line.strip())
+    try:
+        return {name.lstrip("*"): digest for digest, name in lines}
+    except ValueError:
+        raise DownloadError(f"{sums}: a line is not 'checksum  file name'. Mend or delete it.") from None
+
+
+def _record(folder: Path, name: str, digest: str) -> None:
+    sums = _recorded(folder)
+    if sums.get(name) != digest:
+        sums[name] = digest
+        write_text(folder / SUMS, "".join(f"{sums[name]}  {name}\n" for name in sorted(sums)))
+
+
+def _unpacked(archive: Path, folder: Path) -> Path:
+    """Unpack beside, then rename: the folder is whole or absent."""
+    if folder.is_dir():
+        return folder
+    temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
+    try:
+        if zipfile.is_zipfile(archive):
+            with zipfile.ZipFile(archive) as packed:
+                packed.extractall(temporary)
+        else:
+            with tarfile.open(archive) as bundle:
+                bundle.extractall(temporary, filter="data")
+        inside = [item for item in temporary.iterdir() if item.name != "__MACOSX"]
+        # An archive of one folder gives that folder's content, whatever it is called inside.
+        content = inside[0] if len(inside) == 1 and inside[0].is_dir() else temporary
+        content.chmod(0o755)
+        os.replace(content, folder)
+    except (tarfile.TarError, zipfile.BadZipFile, OSError, EOFError) as error:
+        raise DownloadError(f"{archive}: cannot be unpacked ({error}).") from None
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    return folder

@@ -1,0 +1,113 @@
+"""What is in a file of claims: the paper's Table 1, and what a reader asks next."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from adjudge.data.readers import (
+    CLAIM_FORMATS,
+    EXAMPLE_FORMATS,
+    read_claims_any,
+    read_examples_any,
+    recognise,
+)
+from adjudge.data.records import PathLike
+from adjudge.errors import DataError
+from adjudge.types import Claim, Example, LabelSet
+
+
+@dataclass(frozen=True, slots=True)
+class GoldStats:
+    """Gold groups of a file of claims; a group of several sentences is needed whole."""
+
+    groups: int
+    multi_sentence_groups: int
+    claims_needing_several: int
+    """Claims none of whose groups is a single sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetStats:
+    """Counts over one file. ``labels`` lists every label of the format's set, in its order.
+
+    Evidence is the sentences of an example, at most five, or the different gold sentences of a claim;
+    words are separated by white space. ``gold`` is None for formats without gold groups.
+    """
+
+    path: str
+    format: str
+    total: int
+    labels: Mapping[str, int]
+    unlabelled: int
+    with_evidence: int
+    mean_evidence: float
+    mean_claim_words: float
+    mean_evidence_words: float | None
+    gold: GoldStats | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    label: str | None
+    claim_words: int
+    evidence: int
+    evidence_words: int = 0
+    group_sizes: tuple[int, ...] = ()
+
+
+def dataset_stats(path: PathLike, format: str | None = None, labels: LabelSet | None = None) -> DatasetStats:
+    """Count one file of claims, with or without evidence, in any known format."""
+    # A file that no format knows goes on to the reader of examples, which says so.
+    name = format or recognise(path, EXAMPLE_FORMATS) or recognise(path, CLAIM_FORMATS) or ""
+    if name in CLAIM_FORMATS:
+        rows = map(_claim_row, read_claims_any(path, name, labels))
+        return _count(str(path), name, labels or CLAIM_FORMATS[name].labels, rows, gold=True)
+    rows = map(_example_row, read_examples_any(path, name, labels))
+    return _count(str(path), name, labels or EXAMPLE_FORMATS[name].labels, rows, gold=False)
+
+
+def _claim_row(claim: Claim) -> _Row:
+    sentences = {ref for group in claim.gold for ref in group}
+    sizes = tuple(len(group) for group in claim.gold)
+    return _Row(claim.label, len(claim.text.split()), len(sentences), group_sizes=sizes)
+
+
+def _example_row(example: Example) -> _Row:
+    words = sum(len(evidence.text.split()) for evidence in example.evidence)
+    return _Row(example.label, len(example.claim.split()), len(example.evidence), words)
+
+
+def _count(path: str, format: str, labels: LabelSet, rows: Iterator[_Row], gold: bool) -> DatasetStats:
+    counts: Counter[str | None] = Counter()
+    total = with_evidence = evidence = claim_words = evidence_words = 0
+    groups = multi = several = 0
+    for row in rows:
+        counts[row.label] += 1
+        total += 1
+        with_evidence += row.evidence > 0
+        evidence += row.evidence
+        claim_words += row.claim_words
+        evidence_words += row.evidence_words
+        groups += len(row.group_sizes)
+        multi += _multiple(row.group_sizes)
+        several += bool(row.group_sizes) and _multiple(row.group_sizes) == len(row.group_sizes)
+    if not total:
+        raise DataError(f"{path}: the file is empty, expected one claim per line.")
+    return DatasetStats(
+        path=path,
+        format=format,
+        total=total,
+        labels={label: counts[label] for label in labels},
+        unlabelled=counts[None],
+        with_evidence=with_evidence,
+        mean_evidence=evidence / total,
+        mean_claim_words=claim_words / total,
+        mean_evidence_words=evidence_words / evidence if evidence and not gold else None,
+        gold=GoldStats(groups, multi, several) if gold else None,
+    )
+
+
+def _multiple(sizes: Iterable[int]) -> int:
+    return sum(size > 1 for size in sizes)

@@ -1,0 +1,153 @@
+"""FEVER's wiki dump: pages from a file, a folder of files, or the zip as it is downloaded."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatch
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+import msgspec
+
+from adjudge.data.files import read_json_lines
+from adjudge.data.records import PathLike, Record, describe, text_field, write_records
+from adjudge.data.text import page_id, page_title
+from adjudge.errors import DataError
+from adjudge.types import Page, Sentence
+
+_DUMP_NAMES = ("wiki-*.jsonl", "wiki-*.jsonl.gz")
+_BREAKS = re.compile(r"[\t\n\r]")
+
+
+def read_pages(path: PathLike) -> Iterator[Page]:
+    """Yield the pages of a dump: one JSONL file, a folder of ``wiki-*.jsonl``, or a zip, none unpacked.
+
+    Blank sentences are left out, so line numbers may skip; links are the ids of the pages linked to.
+    Page ids are unique within each file.
+    """
+    path = Path(path)
+    if path.is_dir():
+        for file in _dump_files(path):
+            yield from _pages(str(file), read_json_lines(file))
+    elif _is_zip(path):
+        yield from _zipped_pages(path)
+    else:
+        yield from _pages(str(path), read_json_lines(path))
+
+
+def write_pages(path: PathLike, pages: Iterable[Page]) -> int:
+    """Write pages in the dump's format, atomically; the number written.
+
+    A title that the id does not give is kept in a field ``title``, which the official dump lacks.
+    """
+    return write_records(path, map(_page_record, pages))
+
+
+def _dump_files(folder: Path) -> list[Path]:
+    # Unpacking the official zip nests a folder of the same name.
+    for place in (folder, folder / "wiki-pages"):
+        files = sorted({file for name in _DUMP_NAMES for file in place.glob(name)})
+        if files:
+            return files
+    raise DataError(f"{folder}: no wiki pages here, expected files named {' or '.join(_DUMP_NAMES)}.")
+
+
+def _is_zip(path: Path) -> bool:
+    try:
+        with open(path, "rb") as stream:
+            return stream.read(4) == b"PK\x03\x04"
+    except OSError:
+        return False  # the reader of plain files says what is wrong
+
+
+def _zipped_pages(path: Path) -> Iterator[Page]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = sorted(name for name in archive.namelist() if _is_dump_member(name))
+            if not members:
+                raise DataError(f"{path}: no wiki pages inside, expected files named wiki-*.jsonl.")
+            for member in members:
+                with archive.open(member) as stream:
+                    yield from _pages(f"{path}!{member}", _member_records(f"{path}!{member}", stream))
+    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+        raise DataError(f"{path}: damaged zip file ({error}). Fetch it again.") from None
+
+
+def _is_dump_member(name: str) -> bool:
+    parts = PurePosixPath(name)
+    return "__MACOSX" not in parts.parts and any(fnmatch(parts.name, pattern) for pattern in _DUMP_NAMES)
+
+
+def _member_records(name: str, stream: IO[bytes]) -> Iterator[tuple[int, Record]]:
+    lines: Iterable[bytes] = gzip.open(stream) if name.endswith(".gz") else stream
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            record = msgspec.json.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise DataError(f"{name}:{number}: not valid JSON ({error}).") from None
+        if not isinstance(record, dict):
+            raise DataError(f"{name}:{number}: expected a JSON object, found {describe(record)}.")
+        yield number, record
+
+
+def _pages(name: str, records: Iterable[tuple[int, Record]]) -> Iterator[Page]:
+    seen: dict[str, int] = {}
+    for number, record in records:
+        where = f"{name}:{number}"
+        identity = text_field(record, "id", where)
+        sentences = _sentences(record, where)
+        if not identity.strip():
+            if sentences:
+                raise DataError(f"{where}: the page has sentences but no id.")
+            continue  # every file of the official dump begins with an empty record
+        if identity in seen:
+            raise DataError(f"{where}: page {identity!r} was already given in line {seen[identity]}.")
+        seen[identity] = number
+        title = text_field(record, "title", where) if "title" in record else page_title(identity)
+        yield Page(identity, title, sentences)
+
+
+def _sentences(record: Record, where: str) -> tuple[Sentence, ...]:
+    if record.get("lines") is None:
+        return ()
+    lines = text_field(record, "lines", where)
+    sentences = []
+    numbered = not lines.strip()
+    for line in lines.split("\n"):
+        number, _, rest = line.partition("\t")
+        if not (number.isascii() and number.isdigit()):
+            continue  # rare slips of the dump: the rest of a sentence with a line break in it
+        numbered = True
+        text, *links = rest.split("\t")
+        if text.strip():
+            # After the sentence, anchor text and link target take turns.
+            sentences.append(
+                Sentence(text, int(number), tuple(page_id(link) for link in links[1::2] if link))
+            )
+    if not numbered:
+        raise DataError(
+            f"{where}: field 'lines' is {describe(lines)}, expected numbered sentences, "
+            'each "number<tab>sentence", separated by line breaks.'
+        )
+    return tuple(sentences)
+
+
+def _page_record(page: Page) -> dict[str, Any]:
+    by_line = {sentence.line: sentence for sentence in page.sentences}
+    lines = []
+    for number in range(max(by_line, default=-1) + 1):
+        fields = [str(number), ""]
+        if number in by_line:
+            sentence = by_line[number]
+            links = [page_title(link) for link in sentence.links]
+            fields = [str(number), sentence.text, *(link for target in links for link in (target, target))]
+        lines.append("\t".join(_BREAKS.sub(" ", field) for field in fields))
+    text = " ".join(sentence.text for sentence in page.sentences)
+    title = {} if page.title == page_title(page.id) else {"title": page.title}
+    return {"id": page.id, **title, "text": text, "lines": "\n".join(lines)}

@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from adjudge.data.kgat import read_examples, write_examples
+from adjudge.errors import DataError
+from adjudge.types import Evidence, Example
+
+ROME = {
+    "id": 1,
+    "claim": "Rome is old.",
+    "label": "SUPPORTS",
+    "evidence": [["Rome", 0, "Rome is old .", 1.0], ["", -1, "Cities age .", 0]],
+    "retrieved": [["", -1, "Cities age .", 7.5]],
+}
+
+
+def lines(path: Path, *records: object) -> Path:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+def test_an_example_has_its_sentences_with_page_line_and_score(tmp_path: Path) -> None:
+    (example,) = read_examples(lines(tmp_path / "a.jsonl", ROME))
+    evidence = (Evidence("Rome is old .", "Rome", 0, 1.0), Evidence("Cities age .", "", -1, 0.0))
+    assert example == Example(1, "Rome is old.", evidence, "SUPPORTS")
+
+
+def test_the_retrieved_sentences_can_be_read_instead(tmp_path: Path) -> None:
+    path = lines(tmp_path / "a.jsonl", ROME)
+    (example,) = read_examples(path, field="retrieved")
+    assert example.evidence == (Evidence("Cities age .", "", -1, 7.5),)
+    with pytest.raises(DataError, match=r"a\.jsonl:1: no field 'ranked'; found 'id', 'claim'"):
+        list(read_examples(path, field="ranked"))
+
+
+def test_a_claim_keeps_the_first_five_sentences_that_say_something(tmp_path: Path) -> None:
+    evidence = [["P", line, "" if line == 1 else f"s{line}", 0.0] for line in range(9)]
+    (example,) = read_examples(lines(tmp_path / "a.jsonl", ROME | {"evidence": evidence}))
+    assert [item.line for item in example.evidence] == [0, 2, 3, 4, 5]
+
+
+def test_no_evidence_and_ten_thousand_words_are_both_legitimate(tmp_path: Path) -> None:
+    long = "word " * 10_000
+    path = lines(
+        tmp_path / "a.jsonl", ROME | {"evidence": []}, ROME | {"id": 2, "evidence": [["P", 0, long, 0.0]]}
+    )
+    empty, huge = read_examples(path, require_labels=True)
+    assert empty.evidence == ()
+    assert len(huge.evidence[0].text.split()) == 10_000
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"label": "SUPPORTED"}, "label 'SUPPORTED' is not one of SUPPORTS, REFUTES, NOT ENOUGH INFO."),
+        ({"label": None}, "the claim has no label (field 'label')"),
+        ({"claim": ""}, "the claim is empty."),
+        ({"id": 0}, "id 0 was already used in line 1."),
+        ({"evidence": None}, "field 'evidence' is null, expected a list."),
+        (
+            {"evidence": [["Rome", 0, "Rome is old ."]]},
+            'evidence ["Rome",0,"Rome is old ."] is not a sentence',
+        ),
+        ({"evidence": [["Rome", True, "Rome is old .", 1.0]]}, 'evidence ["Rome",true,'),
+        ({"evidence": [["Rome", 0, "Rome is old .", True]]}, 'evidence ["Rome",0,'),
+        (
+            {"evidence": ["Rome is old ."]},
+            'evidence "Rome is old ." is not a sentence, expected [page, line,',
+        ),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_line(tmp_path: Path, change: dict, message: str) -> None:
+    path = lines(tmp_path / "a.jsonl", ROME | {"id": 0}, ROME | change)
+    with pytest.raises(DataError) as caught:
+        list(read_examples(path, require_labels=True))
+    assert str(caught.value).startswith(f"{path}:2: {message}")
+
+
+def test_a_claim_without_the_evidence_field_is_an_error(tmp_path: Path) -> None:
+    path = lines(tmp_path / "a.jsonl", {"id": 1, "claim": "Rome is old."})
+    with pytest.raises(DataError, match=r"a\.jsonl:1: no field 'evidence'; found 'id', 'claim'\."):
+        list(read_examples(path))
+
+
+def test_examples_survive_writing(tmp_path: Path) -> None:
+    unlabelled = {"id": "x", "claim": "Ünd?", "evidence": []}
+    examples = list(read_examples(lines(tmp_path / "a.jsonl", ROME, unlabelled)))
+    assert write_examples(tmp_path / "b.jsonl.gz", examples) == 2
+    assert list(read_examples(tmp_path / "b.jsonl.gz")) == examples
+
+
+def test_reading_is_lazy(tmp_path: Path) -> None:
+    path = lines(tmp_path / "a.jsonl", ROME, {"broken": True})
+    assert next(read_examples(path)).id == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "supports", "refutes", "nothing"),
+    [("train", 13_428, 12_227, 9_388), ("dev_gold", 848, 832, 841), ("dev_retrieved", 848, 832, 841)],
+)
+def test_the_real_files_have_their_published_counts(
+    shared_data, name: str, supports: int, refutes: int, nothing: int
+) -> None:
+    examples = read_examples(shared_data / f"fever/{name}.jsonl.gz", require_labels=True)
+    counts = Counter(example.label for example in examples)
+    assert counts == {"SUPPORTS": supports, "REFUTES": refutes, "NOT ENOUGH INFO": nothing}
+
+
+def test_real_examples_survive_writing(shared_data, tmp_path: Path) -> None:
+    examples = list(read_examples(shared_data / "fever/dev_gold.jsonl.gz"))
+    assert min(len(example.evidence) for example in examples) == 0
+    assert max(len(example.evidence) for example in examples) == 5
+    write_examples(tmp_path / "dev.jsonl", examples)
+    assert list(read_examples(tmp_path / "dev.jsonl")) == examples
+
+
+def test_real_training_claims_have_five_retrieved_sentences_without_gold(shared_data) -> None:
+    retrieved = read_examples(shared_data / "fever/train.jsonl.gz", field="retrieved")
+    scores = [[item.score for item in next(retrieved).evidence] for _ in range(200)]
+    assert {len(five) for five in scores} == {5}
+    assert all(five == sorted(five, reverse=True) for five in scores)
