@@ -1,0 +1,101 @@
+# Two commands matter: `make demo` and `make test`. Each builds .venv by itself; nothing is installed globally.
+#
+#   make test PYTHON=python3.12     with another interpreter (3.10 or newer); .venv is rebuilt for it
+#   make test WORKERS=1             without parallel test processes
+#   make demo TORCH_INDEX=https://download.pytorch.org/whl/cpu     the small CPU build of PyTorch on Linux
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+PYTHON ?= python3
+WORKERS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+EXTRAS ?= offline,dev
+TORCH_INDEX ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+DOCS_READY := $(VENV)/.ready-docs
+
+# Every pip call in a recipe obeys the lock, the environment that builds the package included: without the
+# pin a newer PyTorch comes with gigabytes of GPU packages. pip before 25.3 reads the first name for both,
+# later ones the second for the build.
+export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
+export PIP_BUILD_CONSTRAINT := $(CURDIR)/constraints.txt
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: help
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: $(READY)  ## train and compare the objectives on the made-up encyclopedia (minutes, no network)
+	$(BIN)/adjudge compare demo
+
+.PHONY: test
+test: lint  ## everything that must hold: lint, types, tests
+	OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false HF_HUB_OFFLINE=1 \
+		$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(PYTEST_ARGS)
+
+.PHONY: lint
+lint: $(READY)  ## ruff (rules and format) and mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+.PHONY: format
+format: $(READY)  ## let ruff fix what it can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+.PHONY: bench
+bench: $(READY)  ## run the benchmarks, each a ratio against its baseline
+	@for file in benchmarks/bench_*.py; do \
+		[ -e "$$file" ] || { echo "There are no benchmarks/bench_*.py yet."; break; }; \
+		echo "== $$file"; $(BIN)/python "$$file"; \
+	done
+
+.PHONY: docs
+docs: $(DOCS_READY)  ## build the pages into site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+# Does not wait for a finished .venv, which a new dependency may keep from being built. uv asks PyPI; another
+# index is named by UV_DEFAULT_INDEX.
+.PHONY: lock
+lock:  ## renew constraints.txt for every supported Python and platform (needs the network)
+	@[ -x $(BIN)/python ] || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet uv
+	@sed '/^[^#]/,$$d' constraints.txt > $(VENV)/lock.txt
+	echo hatchling | $(BIN)/uv pip compile pyproject.toml - --all-extras --universal --python-version 3.10 \
+		--upgrade --constraint <(echo torch==2.13.0) --no-header --no-annotate --quiet \
+		| sed -E '/^(adjudge|cuda-|nvidia-|triton)/d' >> $(VENV)/lock.txt
+	mv $(VENV)/lock.txt constraints.txt
+
+.PHONY: clean
+clean:  ## remove what builds and tests leave behind
+	rm -rf build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.PHONY: distclean
+distclean: clean  ## clean, and remove .venv
+	rm -rf $(VENV)
+
+# A .venv of another Python version is thrown away; one of the same version is brought up to date.
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { \
+		echo "adjudge needs Python 3.10 or newer and $(PYTHON) is $$($(PYTHON) -V 2>&1)." \
+			"Name another: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 2; }
+	@version='import sys; print(sys.version_info[:2])'; \
+	if [ -x $(BIN)/python ] && [ "$$($(BIN)/python -c "$$version")" != "$$($(PYTHON) -c "$$version")" ]; then \
+		rm -rf $(VENV); fi
+	@echo "Building $(VENV) with the versions of constraints.txt; the first time takes a few minutes."
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX) --timeout 30 --retries 1) --no-deps torch
+	$(BIN)/python -m pip install --quiet --editable '.[$(EXTRAS)]'
+	@touch $@
+
+$(DOCS_READY): $(READY)
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	@touch $@

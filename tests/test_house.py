@@ -1,0 +1,193 @@
+"""The rules of the house: who may import whom, what stays light, what is public."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import os
+import pkgutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import adjudge
+
+SOURCE = Path(__file__).parents[1] / "src" / "adjudge"
+# Left to right; rooms on one line stand side by side and do not see each other.
+ORDER: tuple[frozenset[str], ...] = (
+    frozenset({"errors"}),
+    frozenset({"types"}),
+    frozenset({"config"}),
+    frozenset({"data"}),
+    frozenset({"retrieval"}),
+    frozenset({"objectives", "models"}),
+    frozenset({"training"}),
+    frozenset({"evaluation"}),
+    frozenset({"experiments"}),
+    frozenset({"serving"}),
+    frozenset({"cli"}),
+)
+PLACE = {room: place for place, rooms in enumerate(ORDER) for room in rooms}
+MAX_LINES = 400
+HEAVY = ("torch", "transformers")
+
+
+def modules() -> dict[str, Path]:
+    """Every module of the package by its dotted name below ``adjudge``."""
+    found = {}
+    for path in sorted(SOURCE.rglob("*.py")):
+        parts = path.relative_to(SOURCE).with_suffix("").parts
+        found[".".join(part for part in parts if part != "__init__")] = path
+    return found
+
+
+MODULES = modules()
+
+
+def room(module: str) -> str:
+    return module.split(".")[0]
+
+
+def imported(module: str, path: Path) -> Iterator[tuple[int, str]]:
+    """(line, module below adjudge) for each import of the package by itself, wherever it is written."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"), str(path))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            package = f"adjudge.{module}".split(".")
+            if path.name != "__init__.py":
+                package.pop()
+            base = ".".join([*package[: len(package) - node.level + 1], *filter(None, [node.module])])
+            names = [f"{base}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        yield from (
+            (node.lineno, name.removeprefix("adjudge.")) for name in names if name.startswith("adjudge.")
+        )
+
+
+def heavy_modules_after(code: str) -> list[str]:
+    """Which of the heavy packages a fresh interpreter holds after running ``code``."""
+    report = f"import sys; print(*[m for m in {HEAVY!r} if m in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}\n{report}"], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()[-1].split()
+
+
+def light_modules() -> list[str]:
+    """The rooms that work without torch, and the package itself."""
+    names = [name for name in MODULES if room(name) in {"types", "errors", "config", "data", "evaluation"}]
+    return ["adjudge", *(f"adjudge.{name}" for name in names)]
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if name])
+def test_a_module_imports_only_from_rooms_to_its_left(module):
+    assert room(module) in PLACE or room(module).startswith("__"), f"{module} is in no room; add it to ORDER"
+    here = PLACE.get(room(module), len(ORDER))
+    for line, name in imported(module, MODULES[module]):
+        other = room(name)
+        if other == room(module) or other.startswith("__"):
+            continue
+        assert other in PLACE, f"{MODULES[module]}:{line}: imports {name!r}, which is in no room"
+        assert PLACE[other] < here, f"{MODULES[module]}:{line}: {room(module)} must not import from {other}"
+
+
+def test_the_import_rule_sees_every_way_of_importing(tmp_path):
+    path = tmp_path / "kgat.py"
+    path.write_text(
+        "import adjudge.training.loop\n"
+        "from adjudge.data import fever\n"
+        "from adjudge import types\n"
+        "from ..evaluation.scoring import score\n"
+        "from .kernels import pool\n"
+        "def late():\n    from adjudge.serving import verifier\n"
+        "import torch\n"
+    )
+    assert sorted(imported("models.kgat", path)) == [
+        (1, "training.loop"),
+        (2, "data.fever"),
+        (3, "types"),
+        (4, "evaluation.scoring.score"),
+        (5, "models.kernels.pool"),
+        (7, "serving.verifier"),
+    ]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_module_fits_in_the_head(module):
+    lines = len(MODULES[module].read_text("utf-8").splitlines())
+    assert lines <= MAX_LINES, f"{MODULES[module]} has {lines} lines; divide it"
+
+
+def test_data_and_evaluation_import_without_torch():
+    statements = "\n".join(f"import {name}" for name in light_modules())
+    assert heavy_modules_after(statements) == []
+
+
+def test_help_answers_without_loading_the_models():
+    code = "import sys\nfrom adjudge.cli import main\nsys.argv = ['adjudge', '--help']\n"
+    assert (
+        heavy_modules_after(f"{code}try:\n    main()\nexcept SystemExit as end:\n    assert not end.code")
+        == []
+    )
+
+
+def test_the_command_is_installed_and_explains_itself():
+    command = Path(sys.executable).with_name("adjudge")
+    done = subprocess.run(
+        [command, "--help"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        env={**os.environ, "COLUMNS": "120"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Usage: adjudge" in done.stdout
+
+
+def test_every_module_can_be_imported():
+    names = [info.name for info in pkgutil.walk_packages(adjudge.__path__, "adjudge.")]
+    assert {name.removeprefix("adjudge.") for name in names if not name.endswith("__main__")} == {
+        name for name in MODULES if name and not name.endswith("__main__")
+    }
+    for name in names:
+        if not name.endswith("__main__"):
+            importlib.import_module(name)
+
+
+class TestPublicNames:
+    def test_the_public_names_are_the_promised_ones(self):
+        promised = {"Verifier", "Objective", "class_balanced_weights", "score", "mcnemar"}
+        records = {"Claim", "Evidence", "Example", "Label", "LabelSet", "Page", "Sentence", "Verdict"}
+        assert promised | records <= set(adjudge.__all__)
+
+    def test_they_are_listed_once_and_in_order(self):
+        names = [name for name in adjudge.__all__ if name != "__version__"]
+        assert names == sorted(set(names), key=lambda name: (name.upper() != name, name[0].islower(), name))
+
+    def test_each_resolves_and_is_documented(self):
+        for name in adjudge.__all__:
+            value = getattr(adjudge, name)
+            if inspect.isclass(value) or inspect.isroutine(value):
+                doc = inspect.getdoc(value) or ""
+                # A dataclass or named tuple without a docstring documents itself with its signature.
+                assert doc and not doc.startswith(f"{name}("), f"adjudge.{name} has no docstring"
+
+    def test_each_shows_up_in_dir_and_star_import(self):
+        assert set(adjudge.__all__) <= set(dir(adjudge))
+        namespace: dict[str, object] = {}
+        exec("from adjudge import *", namespace)
+        assert set(adjudge.__all__) <= set(namespace)
+
+    def test_a_name_that_does_not_exist_is_an_attribute_error(self):
+        with pytest.raises(AttributeError, match="no_such_name"):
+            _ = adjudge.no_such_name
