@@ -38,14 +38,17 @@ class LabelSet:
     _spellings: Mapping[str, str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if len(self.names) < 2 or len(set(self.names)) != len(self.names):
-            raise ConfigError(f"A label set needs two or more different names, found {list(self.names)}.")
         spellings = {name.casefold(): name for name in self.names}
+        if len(spellings) < 2 or len(spellings) != len(self.names):
+            raise ConfigError(
+                f"A label set needs two or more names that differ in more than case, found {list(self.names)}."
+            )
         for alias, name in self.aliases.items():
             if name not in self.names:
                 known = ", ".join(self.names)
                 raise ConfigError(f"Label alias {alias}={name}: {name!r} is not one of {known}.")
-            spellings[alias.casefold()] = name
+            if spellings.setdefault(alias.casefold(), name) != name:
+                raise ConfigError(f"Label alias {alias}={name}: {alias!r} already means another label.")
         object.__setattr__(self, "_spellings", spellings)
 
     def __len__(self) -> int:

@@ -1,0 +1,172 @@
+"""Backbones: any Hugging Face encoder, run without padding where its layers allow it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import pad
+
+from adjudge.errors import ConfigError
+from adjudge.models.batch import Batch
+
+SLACK = 8
+"""Rows encoded together differ by at most this many tokens."""
+
+
+class Encoded(NamedTuple):
+    """Token states (R, L, d) and one state per row (R, d)."""
+
+    states: Tensor
+    pooled: Tensor
+
+
+class Backbone(nn.Module):
+    """A Hugging Face encoder behind one signature.
+
+    Rows are encoded in groups of nearly equal length, so that padding costs nothing. The lowest
+    ``frozen`` layers (with the embeddings) are never trained, run without dropout, and may be replaced
+    by their cached output (``Batch.states``).
+
+    Args:
+        encoder: an encoder model such as ``AutoModel.from_config`` gives.
+        frozen: how many of the lowest layers to freeze; 0 trains everything.
+    """
+
+    def __init__(self, encoder: Any, frozen: int = 0) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.hidden_size = _hidden_size(encoder.config)
+        self.frozen = frozen
+        layers = _layers(encoder)
+        if frozen and (layers is None or not 0 < frozen <= len(layers)):
+            known = "its layers are not reachable" if layers is None else f"it has {len(layers)} layers"
+            raise ConfigError(f"freeze_layers is {frozen}, but {known}; expected 0 to the number of layers.")
+        if frozen and layers is not None:
+            for module in (self.encoder.embeddings, *layers[:frozen]):
+                module.requires_grad_(False)
+
+    @property
+    def has_segments(self) -> bool:
+        """Whether the encoder embeds segment ids (BERT does, RoBERTa does not)."""
+        return int(getattr(self.encoder.config, "type_vocab_size", 0) or 0) > 1
+
+    @property
+    def max_length(self) -> int | None:
+        """Tokens a row may have, None without a bound; RoBERTa counts positions from its padding id."""
+        positions = getattr(self.encoder.config, "max_position_embeddings", None)
+        table = getattr(getattr(self.encoder, "embeddings", None), "position_embeddings", None)
+        padding = getattr(table, "padding_idx", None)
+        if positions is None or positions < 1:
+            return None
+        return int(positions) - (0 if padding is None else padding + 1)
+
+    def forward(self, batch: Batch) -> Encoded:
+        """(R, L) tokens → states (R, L, d), pooled (R, d)."""
+        groups = _length_groups(batch.lengths)
+        longest = batch.input_ids.shape[1]
+        states, pooled = [], []
+        for rows, length in groups:
+            encoded = self._encode(batch, rows, length)
+            states.append(pad(encoded.states, (0, 0, 0, longest - length)))
+            pooled.append(encoded.pooled)
+        order = torch.cat([rows for rows, _ in groups])
+        back = order.argsort().to(batch.input_ids.device)
+        return Encoded(torch.cat(states)[back], torch.cat(pooled)[back])
+
+    @torch.no_grad()
+    def lower(self, batch: Batch) -> Tensor:
+        """The output of the frozen layers, (R, L, d), for caching."""
+        states = batch.input_ids.new_zeros((*batch.input_ids.shape, self.hidden_size), dtype=torch.float32)
+        for rows, length in _length_groups(batch.lengths):
+            states[rows, :length] = self._lower(batch, rows, length, _attention(batch, rows, length))
+        return states
+
+    def train(self, mode: bool = True) -> Backbone:
+        """Train mode for what is trained; frozen layers stay in eval mode."""
+        super().train(mode)
+        layers = _layers(self.encoder)
+        if self.frozen and layers is not None:
+            self.encoder.embeddings.eval()
+            for layer in layers[: self.frozen]:
+                layer.eval()
+        return self
+
+    def _encode(self, batch: Batch, rows: Tensor, length: int) -> Encoded:
+        layers = _layers(self.encoder)
+        if layers is None:
+            attended = _within(batch.lengths[rows], length)
+            output = self.encoder(**self._inputs(batch, rows, length), attention_mask=attended.long())
+            states = output.last_hidden_state
+            pooled = getattr(output, "pooler_output", None)
+            return Encoded(states, states[:, 0] if pooled is None else pooled)
+        mask = _attention(batch, rows, length)
+        if batch.states is not None:
+            states = batch.states[rows, :length].float()
+        else:
+            with torch.set_grad_enabled(torch.is_grad_enabled() and self.frozen == 0):
+                states = self._lower(batch, rows, length, mask)
+        for layer in layers[self.frozen :]:
+            states = layer(states, mask)
+        pooler = getattr(self.encoder, "pooler", None)
+        return Encoded(states, states[:, 0] if pooler is None else pooler(states))
+
+    def _lower(self, batch: Batch, rows: Tensor, length: int, mask: Tensor | None) -> Tensor:
+        states: Tensor = self.encoder.embeddings(**self._inputs(batch, rows, length))
+        for layer in _layers(self.encoder)[: self.frozen]:
+            states = layer(states, mask)
+        return states
+
+    def _inputs(self, batch: Batch, rows: Tensor, length: int) -> dict[str, Tensor]:
+        inputs = {"input_ids": batch.input_ids[rows, :length]}
+        if self.has_segments:
+            inputs["token_type_ids"] = batch.second_segment[rows, :length].long()
+        return inputs
+
+
+BERT_LIKE = ("bert", "roberta", "xlm-roberta", "camembert")
+
+
+def _layers(encoder: Any) -> Any:
+    """The layers of a BERT-like encoder, called as ``layer(states, mask)``; None for other families.
+
+    Only SDPA takes a boolean mask; eager attention would add it to the scores.
+    """
+    config = encoder.config
+    if config.model_type not in BERT_LIKE or config._attn_implementation != "sdpa":
+        return None
+    return encoder.encoder.layer
+
+
+def _hidden_size(config: Any) -> int:
+    size = getattr(config, "hidden_size", None)
+    if size is None or getattr(config, "is_encoder_decoder", False):
+        raise ConfigError(
+            f"Backbone of type {config.model_type!r} is not a text encoder; "
+            "expected one such as BERT or RoBERTa."
+        )
+    return int(size)
+
+
+def _attention(batch: Batch, rows: Tensor, length: int) -> Tensor | None:
+    """(R, 1, 1, L) as SDPA takes it; None where no row is padded."""
+    lengths = batch.lengths[rows]
+    return None if bool((lengths == length).all()) else _within(lengths, length)[:, None, None, :]
+
+
+def _within(lengths: Tensor, length: int) -> Tensor:
+    return torch.arange(length, device=lengths.device) < lengths[:, None]
+
+
+def _length_groups(lengths: Tensor) -> list[tuple[Tensor, int]]:
+    """Rows in groups of nearly equal length: (row indices, longest length) each, shortest first."""
+    on_host = lengths.cpu()
+    order = on_host.argsort(stable=True)
+    ordered = on_host[order].tolist()
+    groups, start = [], 0
+    for end in range(1, len(ordered) + 1):
+        if end == len(ordered) or ordered[end] > ordered[start] + SLACK:
+            groups.append((order[start:end], int(ordered[end - 1])))
+            start = end
+    return groups

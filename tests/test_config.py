@@ -1,0 +1,273 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, ValidationError
+
+from adjudge.config import (
+    DataSettings,
+    ModelSettings,
+    ObjectiveSettings,
+    RunSettings,
+    TrainingSettings,
+    merge,
+    parse_overrides,
+    preset_names,
+    read_preset,
+    read_toml,
+    settings_from,
+    to_toml,
+)
+from adjudge.errors import ConfigError
+
+CHANGED: dict[str, dict[str, Any]] = {
+    "data": {
+        "train": Path("claims/train.jsonl.gz"),
+        "dev": Path("dev.jsonl"),
+        "test": Path("test.jsonl"),
+        "gold": Path("gold.jsonl"),
+        "field": "retrieved",
+        "limit": 10,
+        "dev_limit": 20,
+        "labels": ("YES", "NO"),
+        "aliases": {"yeah": "YES"},
+    },
+    "model": {
+        "kind": "kgat",
+        "backbone": "bert-base",
+        "max_length": 64,
+        "dropout": 0.0,
+        "titles": False,
+        "released": True,
+    },
+    "objective": {
+        "name": "sr",
+        "lam": 0.03125,
+        "beta": 0.999999,
+        "variant": "paper",
+        "weighting": "complement",
+        "normalise": "weights",
+    },
+    "training": {
+        "epochs": 1,
+        "batch_size": 3,
+        "accumulation": 5,
+        "lr": 3e-5,
+        "warmup": 0.0,
+        "weight_decay": 0.0,
+        "clip": float("inf"),
+        "freeze_layers": 2,
+        "eval_every": 7,
+        "seed": 42,
+        "shuffle_evidence": False,
+    },
+}
+
+
+def test_settings_survive_toml_exactly(tmp_path: Path):
+    settings = settings_from(CHANGED)
+    for section, values in CHANGED.items():
+        known = type(getattr(settings, section)).model_fields
+        assert values.keys() == known.keys()  # a new key belongs above
+    path = tmp_path / "config.toml"
+    path.write_text(to_toml(settings))
+    assert settings_from(read_toml(path)) == settings
+    assert settings.training.clip == float("inf")
+    path.write_text(to_toml(RunSettings()))
+    assert settings_from(read_toml(path)) == RunSettings()
+
+
+def test_what_is_not_set_is_not_written():
+    assert "train" not in to_toml(DataSettings())
+    assert "beta" not in to_toml(ObjectiveSettings())
+
+
+def test_the_defaults_are_kgats():
+    training, model = TrainingSettings(), ModelSettings()
+    assert (training.batch_size, training.accumulation, training.step_size) == (8, 8, 64)
+    assert (training.lr, training.epochs, training.warmup, training.weight_decay) == (5e-5, 3, 0.1, 0.01)
+    assert (model.kind, model.max_length, model.released, model.empty_rows) == ("kgat", 130, False, 0)
+    assert ModelSettings(released=True).empty_rows == 5
+    assert DataSettings().labels == ("SUPPORTS", "REFUTES", "NOT ENOUGH INFO")
+    assert ObjectiveSettings() == ObjectiveSettings(name="ce", lam=0.25)
+
+
+def test_an_unknown_key_is_an_error():
+    with pytest.raises(ConfigError, match=r"run.toml: training.learning_rate is not a setting\."):
+        settings_from({"training": {"learning_rate": 1}}, where="run.toml")
+    with pytest.raises(ConfigError, match="optimizer is not a setting"):
+        settings_from({"optimizer": {}})
+
+
+def test_every_problem_is_listed_at_once():
+    wrong = {
+        "training": {"lr": -1, "epochs": 0, "speed": 9},
+        "model": {"kind": "lstm", "max_length": "long"},
+        "objective": {"beta": 1.0},
+    }
+    with pytest.raises(ConfigError) as caught:
+        settings_from(wrong)
+    message = str(caught.value)
+    assert message.startswith("settings: ") and "\n" not in message
+    for part in (
+        "training.lr is -1: input should be greater than 0",
+        "training.epochs is 0: input should be greater than or equal to 1",
+        "training.speed is not a setting",
+        "model.kind is 'lstm': input should be 'kgat' or 'concat'",
+        "model.max_length is 'long'",
+        "objective.beta is 1.0: input should be less than 1",
+    ):
+        assert part in message
+
+
+@pytest.mark.parametrize(
+    ("section", "key", "value"),
+    [
+        ("training", "lr", 0),
+        ("training", "lr", float("nan")),
+        ("training", "lr", float("inf")),
+        ("training", "warmup", 1.0),
+        ("training", "weight_decay", -0.1),
+        ("training", "weight_decay", float("inf")),
+        ("training", "clip", 0),
+        ("training", "clip", float("nan")),
+        ("training", "batch_size", 0),
+        ("training", "accumulation", 1.5),
+        ("training", "eval_every", 0),
+        ("training", "freeze_layers", -1),
+        ("training", "seed", -1),
+        ("model", "max_length", 15),
+        ("model", "max_length", 513),
+        ("model", "dropout", 1.0),
+        ("model", "dropout", -0.1),
+        ("objective", "lam", -1),
+        ("objective", "lam", float("inf")),
+        ("objective", "beta", -0.1),
+        ("objective", "name", "hinge"),
+        ("objective", "variant", "arxiv"),
+        ("data", "field", "gold"),
+        ("data", "limit", 0),
+        ("data", "dev_limit", 0),
+    ],
+)
+def test_values_out_of_range_are_refused_by_name(section: str, key: str, value: Any):
+    with pytest.raises(ConfigError, match=f"{section}.{key} is "):
+        settings_from({section: {key: value}})
+
+
+def test_settings_that_contradict_each_other_are_refused():
+    with pytest.raises(ConfigError, match="model: released is a variant of kgat only"):
+        settings_from({"model": {"kind": "concat", "released": True}})
+    with pytest.raises(ConfigError, match="objective: variant 'released' has no other weighting"):
+        settings_from({"objective": {"variant": "released", "weighting": "complement"}})
+
+
+def test_a_section_that_is_no_table_is_refused():
+    with pytest.raises(ConfigError, match="training is 3"):
+        settings_from({"training": 3})
+
+
+@pytest.mark.parametrize("section", [DataSettings, ModelSettings, ObjectiveSettings, TrainingSettings])
+def test_settings_cannot_be_changed_in_place(section: type[BaseModel]):
+    settings = section()
+    name = next(iter(section.model_fields))
+    with pytest.raises(ValidationError, match="frozen"):
+        setattr(settings, name, None)
+
+
+def test_every_preset_is_valid_and_overridable():
+    assert set(preset_names()) >= {"minilm", "bert-base", "bert-large", "roberta-large"}
+    for name in preset_names():
+        settings = settings_from(read_preset(name), name)
+        assert settings.model.backbone == name
+        over = settings_from(merge(read_preset(name), {"training": {"seed": 9}}))
+        assert over.training == settings.training.model_copy(update={"seed": 9})
+
+
+def test_the_papers_presets_hold_the_papers_settings():
+    for name, (accumulation, lr) in {
+        "bert-base": (8, 5e-5),
+        "bert-large": (8, 5e-5),
+        "roberta-large": (4, 3e-5),
+    }.items():
+        training = settings_from(read_preset(name)).training
+        assert (training.batch_size, training.accumulation, training.lr) == (8, accumulation, lr)
+        assert (training.epochs, training.warmup, training.weight_decay) == (3, 0.1, 0.01)
+        assert training.freeze_layers == 0
+
+
+def test_an_unknown_preset_is_named_with_those_that_exist():
+    with pytest.raises(ConfigError, match="Preset 'gpt' is not one of .*minilm"):
+        read_preset("gpt")
+
+
+def test_later_layers_win_key_by_key():
+    base = {"training": {"lr": 1, "seed": 2}, "model": {"kind": "kgat"}}
+    assert merge(base, {"training": {"lr": 3}}, {"data": {"limit": 4}}) == {
+        "training": {"lr": 3, "seed": 2},
+        "model": {"kind": "kgat"},
+        "data": {"limit": 4},
+    }
+    assert base == {"training": {"lr": 1, "seed": 2}, "model": {"kind": "kgat"}}
+    assert merge() == {}
+
+
+@pytest.mark.parametrize(
+    ("pair", "value"),
+    [
+        ("training.lr=2e-5", 2e-5),
+        ("training.epochs=4", 4),
+        ("model.titles=false", False),
+        ("model.backbone=bert-base", "bert-base"),
+        ('model.backbone="bert-base"', "bert-base"),
+        ("data.train=/data/a=b.jsonl", "/data/a=b.jsonl"),
+        ('data.labels=["YES", "NO"]', ["YES", "NO"]),
+        (" training.lr = 2e-5", 2e-5),
+    ],
+)
+def test_an_override_is_read_as_toml_else_as_text(pair: str, value: Any):
+    section, _, key = pair.partition("=")[0].strip().partition(".")
+    assert parse_overrides([pair]) == {section: {key: value}}
+
+
+def test_overrides_of_one_section_join_and_the_last_wins():
+    assert parse_overrides(["training.lr=1e-4", "training.seed=3", "training.lr=1e-5"]) == {
+        "training": {"lr": 1e-5, "seed": 3}
+    }
+    assert parse_overrides([]) == {}
+
+
+@pytest.mark.parametrize("pair", ["lr=3", "training.lr", "training.=3", ".lr=3", "=3", ""])
+def test_an_override_of_another_shape_is_refused(pair: str):
+    with pytest.raises(ConfigError, match=r"expected section.key=value, such as training.lr=2e-5"):
+        parse_overrides([pair])
+
+
+def test_an_override_of_an_unknown_key_is_refused_when_applied():
+    with pytest.raises(ConfigError, match="model.a.b is not a setting"):
+        settings_from(parse_overrides(["model.a.b=1"]))
+
+
+def test_unreadable_toml_is_named(tmp_path: Path):
+    path = tmp_path / "run.toml"
+    with pytest.raises(ConfigError, match="run.toml: no such file"):
+        read_toml(path)
+    path.write_text("[training\nlr = 1")
+    with pytest.raises(ConfigError, match="run.toml: not valid TOML .*line 1"):
+        read_toml(path)
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(ConfigError, match="run.toml: cannot be read"):
+        read_toml(path)
+    with pytest.raises(ConfigError, match="cannot be read"):
+        read_toml(tmp_path)
+
+
+def test_the_label_set_knows_fevers_spellings_and_the_users():
+    labels = DataSettings(aliases={"true": "SUPPORTS"}).label_set
+    assert (labels.index("TRUE"), labels.index("NEI")) == (0, 2)
+    two = DataSettings(labels=("YES", "NO"), aliases={"yeah": "YES"}).label_set
+    assert two.names == ("YES", "NO") and two.index("Yeah") == 0
+    with pytest.raises(ConfigError, match="'MAYBE' is not one of YES, NO"):
+        _ = DataSettings(labels=("YES", "NO"), aliases={"hm": "MAYBE"}).label_set
