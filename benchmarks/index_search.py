@@ -1,0 +1,190 @@
+"""Index and search a made-up encyclopedia: adjudge beside sqlite FTS5, in one run on one machine.
+
+    python benchmarks/index_search.py --sentences 1000000 --json index_search.json
+
+The corpus is written as files of the wiki dump, as a user would have it, and both sides read those files.
+Queries take turns between the two. Each side indexes in a process of its own, so that its peak memory is
+its own; `adjudge_tenth` is the same on a tenth of the corpus, to show what memory does as it grows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+import resource
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+from adjudge.data.wiki import read_pages, write_pages
+from adjudge.data.world import iter_pages
+from adjudge.retrieval.build import build_index
+from adjudge.retrieval.index import Index
+from adjudge.retrieval.search import IndexRetriever
+from adjudge.types import Page
+
+PAGES_PER_FILE = 20_000
+AIM_P95_MS = 25.0
+
+
+def write_corpus(folder: Path, sentences: int, seed: int) -> None:
+    pages = iter_pages(seed, sentences)
+    number = 0
+    while part := list(islice(pages, PAGES_PER_FILE)):
+        number += 1
+        write_pages(folder / f"wiki-{number:03d}.jsonl", part)
+
+
+def queries_from(corpus: Path, count: int, seed: int) -> list[str]:
+    """Sentences of the corpus with every fourth word left out: what a claim is to its evidence."""
+    rng = random.Random(seed)
+    pool: list[str] = []
+    for seen, page in enumerate(_files(corpus)):
+        if not page.sentences:
+            continue
+        text = f"{page.title}: {rng.choice(page.sentences).text}"
+        if len(pool) < count:
+            pool.append(text)
+        elif (place := rng.randrange(seen + 1)) < count:
+            pool[place] = text
+    return [" ".join(word for word in text.split() if rng.random() > 0.25) for text in pool]
+
+
+def build_adjudge(corpus: Path, out: Path) -> None:
+    build_index([corpus], out, strict=True)
+
+
+def build_sqlite(corpus: Path, out: Path) -> None:
+    with sqlite3.connect(out) as base:
+        base.execute(
+            "CREATE VIRTUAL TABLE s USING fts5"
+            "(title, text, page UNINDEXED, line UNINDEXED, tokenize='porter unicode61')"
+        )
+        base.executemany(
+            "INSERT INTO s VALUES (?, ?, ?, ?)",
+            ((page.title, s.text, page.id, s.line) for page in _files(corpus) for s in page.sentences),
+        )
+    base.close()
+
+
+def search_sqlite(base: sqlite3.Connection, claim: str, k: int) -> list[tuple[str, int]]:
+    words = " OR ".join(f'"{word}"' for word in dict.fromkeys(re.findall(r"\w+", claim.lower())))
+    rows = base.execute("SELECT page, line FROM s WHERE s MATCH ? ORDER BY rank LIMIT ?", (words, k))
+    return rows.fetchall()
+
+
+def _files(corpus: Path) -> Iterator[Page]:
+    for file in sorted(corpus.glob("wiki-*.jsonl")):
+        yield from read_pages(file)
+
+
+def measure_build(side: str, corpus: Path, out: Path, sentences: int) -> dict[str, float]:
+    """Build in a child process: seconds, peak resident memory, size on disk."""
+    command = [sys.executable, __file__, "--build", side, str(corpus), str(out)]
+    report = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    files = [out] if out.is_file() else [file for file in out.rglob("*") if file.is_file()]
+    size = sum(file.stat().st_size for file in files)
+    return {
+        "seconds": report["seconds"],
+        "sentences_per_second": sentences / report["seconds"],
+        "index_mb": size / 1e6,
+        "peak_rss_mb": report["peak_rss_mb"],
+    }
+
+
+def build_here(side: str, corpus: Path, out: Path) -> None:
+    began = time.perf_counter()
+    {"adjudge": build_adjudge, "sqlite": build_sqlite}[side](corpus, out)
+    seconds = time.perf_counter() - began
+    unit = 1 << 20 if sys.platform == "darwin" else 1 << 10  # ru_maxrss: bytes there, KiB elsewhere
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+    print(json.dumps({"seconds": seconds, "peak_rss_mb": peak}))
+
+
+def measure_queries(claims: list[str], index: Path, base: Path, k: int) -> dict[str, list[float]]:
+    retriever = IndexRetriever(Index.open(index))
+    times: dict[str, list[float]] = {"adjudge": [], "sqlite": []}
+    with sqlite3.connect(base) as connection:
+        sides = {
+            "adjudge": lambda claim: retriever.retrieve(claim, k),
+            "sqlite": lambda claim: search_sqlite(connection, claim, k),
+        }
+        for search in sides.values():
+            search(claims[0])  # the first query opens files
+        for claim in claims:
+            for side, search in sides.items():
+                began = time.perf_counter()
+                search(claim)
+                times[side].append((time.perf_counter() - began) * 1e3)
+    connection.close()
+    return times
+
+
+def percentile(values: list[float], share: float) -> float:
+    return sorted(values)[min(len(values) - 1, int(share * len(values)))]
+
+
+def run(sentences: int, queries: int, k: int, seed: int, folder: Path) -> dict[str, object]:
+    corpora = {"full": sentences, "tenth": max(1, sentences // 10)}
+    for name, size in corpora.items():
+        write_corpus(folder / name, size, seed)
+    claims = queries_from(folder / "full", queries, seed)
+    sides = {
+        "adjudge_tenth": measure_build("adjudge", folder / "tenth", folder / "tenth.index", corpora["tenth"]),
+        "adjudge": measure_build("adjudge", folder / "full", folder / "index", sentences),
+        "sqlite": measure_build("sqlite", folder / "full", folder / "base.sqlite", sentences),
+    }
+    for side, times in measure_queries(claims, folder / "index", folder / "base.sqlite", k).items():
+        sides[side] |= {"p50_ms": percentile(times, 0.5), "p95_ms": percentile(times, 0.95)}
+    p95 = sides["adjudge"]["p95_ms"]
+    return {
+        "sentences": sentences,
+        "queries": len(claims),
+        "k": k,
+        "sides": sides,
+        "p95_ratio_sqlite_to_adjudge": sides["sqlite"]["p95_ms"] / p95,
+        "aim_p95_ms": AIM_P95_MS,
+        "aim_met": p95 <= AIM_P95_MS,
+    }
+
+
+def table(report: dict[str, object]) -> str:
+    columns = ("seconds", "sentences_per_second", "index_mb", "peak_rss_mb", "p50_ms", "p95_ms")
+    lines = ["| | " + " | ".join(columns) + " |", "|---" * (len(columns) + 1) + "|"]
+    sides = report["sides"]
+    assert isinstance(sides, dict)
+    for side, figures in sides.items():
+        cells = [f"{figures[name]:,.1f}" if name in figures else "" for name in columns]
+        lines.append(f"| {side} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Index and search a made-up encyclopedia.")
+    parser.add_argument("--sentences", type=int, default=1_000_000)
+    parser.add_argument("--queries", type=int, default=200)
+    parser.add_argument("--k", type=int, default=5)
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--json", type=Path, help="write the figures here")
+    parser.add_argument("--build", nargs=3, metavar=("SIDE", "CORPUS", "OUT"), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.build:
+        side, corpus, out = options.build
+        build_here(side, Path(corpus), Path(out))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        report = run(options.sentences, options.queries, options.k, options.seed, Path(folder))
+    print(table(report))
+    if options.json:
+        options.json.write_text(json.dumps(report, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

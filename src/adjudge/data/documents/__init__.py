@@ -1,0 +1,137 @@
+"""A user's own documents as pages with sentences: txt, Markdown, HTML, PDF, JSONL and the wiki dump.
+
+Bad files are reported and skipped, or raise with ``strict``. Memory does not grow with the size of a file,
+nothing outside the folders named is read, and nothing in a document is run or fetched.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from adjudge.data.documents.files import KINDS, Problem, Report, SourceFile, printable, walk
+from adjudge.data.documents.html import SEPARATOR, html_blocks, read_html_pages
+from adjudge.data.documents.jsonl import jsonl_text, read_jsonl_pages, read_wiki_pages
+from adjudge.data.documents.markdown import read_markdown_pages
+from adjudge.data.documents.pdf import pdf_texts, read_pdf_pages
+from adjudge.data.documents.text import read_text_pages, text_blocks
+from adjudge.errors import AdjudgeError, DataError
+from adjudge.types import Page
+
+__all__ = [
+    "KINDS",
+    "Problem",
+    "Report",
+    "SourceDocument",
+    "SourceFile",
+    "Unreadable",
+    "iter_documents",
+    "printable",
+    "read_pages",
+    "source_text",
+    "strict_report",
+    "walk",
+]
+
+_READERS: dict[str, Callable[[SourceFile, Report], Iterator[Page]]] = {
+    "text": read_text_pages,
+    "markdown": read_markdown_pages,
+    "html": read_html_pages,
+    "pdf": read_pdf_pages,
+    "jsonl": read_jsonl_pages,
+    "zip": lambda file, report: read_wiki_pages(file),
+}
+
+
+class Unreadable(DataError):
+    """A file of which nothing more can be read; carries what ``iter_documents`` reports."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(str(problem))
+        self.problem = problem
+
+
+@dataclass(frozen=True, slots=True)
+class SourceDocument:
+    """A page and the file it came from; a file gives one page or many."""
+
+    page: Page
+    file: SourceFile
+
+
+def iter_documents(
+    paths: Iterable[str | os.PathLike[str]], strict: bool = False, report: Report | None = None
+) -> Iterator[SourceDocument]:
+    """Yield the pages of all documents in the files and folders named, one at a time.
+
+    ``report`` hears of everything that was left out or guessed; with ``strict``, what is left out raises
+    ``DataError`` instead.
+    """
+    tell = strict_report(strict, report)
+    for root in paths:
+        for file in walk(Path(root), tell):
+            try:
+                for page in read_pages(file, tell):
+                    yield SourceDocument(page, file)
+            except Unreadable as error:
+                tell(error.problem)
+
+
+def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
+    """The pages of one file; ``Unreadable`` when it cannot be read (further)."""
+    try:
+        yield from _READERS[file.kind](file, report)
+    except OSError as error:
+        reason = "has gone" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
+        raise Unreadable(Problem(file.source, f"{reason}.")) from None
+    except Unreadable:
+        raise
+    except AdjudgeError as error:
+        message = str(error).removeprefix(f"{file.path}").lstrip(": ")
+        raise Unreadable(Problem(file.source, message)) from None
+
+
+def strict_report(strict: bool, report: Report | None) -> Report:
+    """A report that raises when strict and something is skipped, and is silent when there is no ear."""
+
+    def tell(problem: Problem) -> None:
+        if strict and problem.skipped:
+            raise DataError(str(problem))
+        if report:
+            report(problem)
+
+    return tell
+
+
+def source_text(path: str | os.PathLike[str], page: str = "") -> str:
+    """The text in which the offsets of a page's sentences count.
+
+    For text and Markdown the decoded file, for HTML its extracted text, for a PDF the text of the page
+    that ``page`` names by ``#page=N``, for JSONL the ``text`` of the record with that id.
+    """
+    problems: list[Problem] = []
+    files = list(walk(Path(path), problems.append))
+    if len(files) != 1:
+        reason = str(problems[0]) if problems else f"{printable(path)}: expected one file."
+        raise DataError(reason)
+    file = files[0]
+    try:
+        text = _source_text(file, page, problems.append)
+    except OSError as error:
+        raise DataError(f"{file.source}: cannot be read ({error.strerror}).") from None
+    if text is None:
+        raise DataError(f"{file.source}: has no page {page!r} with a text of its own.")
+    return text
+
+
+def _source_text(file: SourceFile, page: str, report: Report) -> str | None:
+    if file.kind in ("text", "markdown"):
+        return "".join(text_blocks(file, report))
+    if file.kind == "html":
+        return SEPARATOR.join(block.text for block in html_blocks(file, report))
+    if file.kind == "pdf":
+        wanted = page.rpartition("#page=")[2]
+        return next((text for number, text, _ in pdf_texts(file, report) if str(number) == wanted), None)
+    return jsonl_text(file, page)

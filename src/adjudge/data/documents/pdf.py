@@ -1,0 +1,86 @@
+"""PDF: one page of the corpus for each page of the file, named ``file.pdf#page=N``.
+
+Offsets count in the text extracted from that page (``source_text``).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from adjudge.data.documents.files import Problem, Report, SourceFile, open_regular
+from adjudge.data.documents.sentences import split_blocks, to_sentences
+from adjudge.errors import DataError, MissingExtra
+from adjudge.types import Page
+
+MAX_PAGE_TEXT = 1_000_000
+"""Characters read of one PDF page: a page of print has a few thousand."""
+
+
+def read_pdf_pages(file: SourceFile, report: Report) -> Iterator[Page]:
+    """The pages of a PDF that have text."""
+    title = ""
+    for number, text, document_title in pdf_texts(file, report):
+        title = title or document_title or file.title
+        sentences = tuple(to_sentences(split_blocks([text])))
+        if sentences:
+            yield Page(f"{file.name}#page={number}", title, sentences, file.source)
+
+
+def pdf_texts(file: SourceFile, report: Report) -> Iterator[tuple[int, str, str]]:
+    """Yield (page number from 1, its text, the document's title)."""
+    try:
+        from pypdf import PdfReader
+    except ImportError:
+        raise MissingExtra("Reading PDF needs pypdf", "documents") from None
+
+    empty = True
+    with open_regular(file.path) as stream, _quiet():
+        # pypdf meets damaged files with exceptions of many kinds; all mean that this file is unreadable.
+        try:
+            reader = PdfReader(stream)
+            if reader.is_encrypted and not reader.decrypt(""):
+                raise DataError("is encrypted. Save a copy without a password.")
+            count = len(reader.pages)
+            title = _title(reader)
+        except DataError:
+            raise
+        except Exception as error:
+            raise DataError(f"is no readable PDF ({_reason(error)}).") from None
+        for number in range(1, count + 1):
+            try:
+                text = reader.pages[number - 1].extract_text()
+            except Exception as error:
+                report(Problem(file.source, f"page {number} cannot be read ({_reason(error)})."))
+                continue
+            if len(text) > MAX_PAGE_TEXT:
+                report(Problem(file.source, f"page {number} is cut after {MAX_PAGE_TEXT:,} characters."))
+            # Fonts without a proper map can give lone surrogates, which no encoding takes.
+            text = text[:MAX_PAGE_TEXT].encode("utf-8", "replace").decode()
+            empty = empty and not text.strip()
+            yield number, text, title
+    if empty:
+        report(Problem(file.source, "has no text (a scan?)."))
+
+
+def _title(reader: object) -> str:
+    metadata = getattr(reader, "metadata", None)
+    title = getattr(metadata, "title", None)
+    return " ".join(title.encode("utf-8", "replace").decode().split())[:300] if isinstance(title, str) else ""
+
+
+def _reason(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"[:200]
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Hush: pypdf logs every oddity of a file; the report says what matters."""
+    logger = logging.getLogger("pypdf")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)

@@ -1,0 +1,98 @@
+"""Splitting text into sentences that know where they stand, in bounded memory."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from adjudge.types import Page, Sentence
+
+MAX_SENTENCE = 2000
+"""Characters; what runs on longer is cut at white space, so that no input makes a sentence without end."""
+
+BLOCK = 1 << 15
+"""Characters looked at together; also the most that is held of a text while it is split."""
+
+PART_SENTENCES = 200
+"""Sentences of one page; a longer document becomes pages ``name``, ``name#2``, ``name#3``, …"""
+
+
+# What can end a sentence, in the scripts that the splitter knows; and what ends a paragraph.
+_END = re.compile("[.!?;…\u203c\u203d\u2047-\u2049\u3002\ufe52\ufe57\uff01\uff0e\uff1f\uff61]")
+_BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*")
+
+
+class Span(NamedTuple):
+    """A stretch of text and the place of its first character in the source."""
+
+    text: str
+    start: int
+
+
+def split(text: str, start: int = 0) -> Iterator[Span]:
+    """The sentences of a short text; ``start`` is where the text begins in its source."""
+    from syntok.segmenter import analyze
+
+    if _END.search(text):
+        offsets = [sentence[0].offset for paragraph in analyze(text) for sentence in paragraph]
+    else:  # nothing ends a sentence but a blank line: seen much faster
+        offsets = [0, *(gap.end() for gap in _BLANK_LINE.finditer(text))]
+    for begin, end in zip(offsets, [*offsets[1:], len(text)], strict=True):
+        yield from _cut(text[begin:end], start + begin)
+
+
+def split_blocks(blocks: Iterable[str], start: int = 0) -> Iterator[Span]:
+    """The sentences of a text that comes in blocks of any size.
+
+    The last sentence of what is held may go on in the next block, so it waits for it.
+    """
+    held = ""
+    for block in blocks:
+        for offset in range(0, len(block), BLOCK):
+            held += block[offset : offset + BLOCK]
+            if len(held) < BLOCK:
+                continue
+            spans = list(split(held, start))
+            keep = spans[-1].start - start if spans else len(held)
+            yield from spans[:-1]
+            held, start = held[keep:], start + keep
+    yield from split(held, start)
+
+
+def to_sentences(spans: Iterable[Span]) -> Iterator[Sentence]:
+    """Number sentences from 0, as FEVER numbers the lines of a page."""
+    for line, (text, start) in enumerate(spans):
+        yield Sentence(text, line, start=start, end=start + len(text))
+
+
+def to_pages(name: str, title: str, sentences: Iterable[Sentence], source: str) -> Iterator[Page]:
+    """Pages of at most ``PART_SENTENCES`` sentences; lines number on through the parts."""
+    part: list[Sentence] = []
+    number = 1
+    for sentence in sentences:
+        part.append(sentence)
+        if len(part) == PART_SENTENCES:
+            yield Page(_part_name(name, number), title, tuple(part), source)
+            part, number = [], number + 1
+    if part or number == 1:
+        yield Page(_part_name(name, number), title, tuple(part), source)
+
+
+def _part_name(name: str, number: int) -> str:
+    return name if number == 1 else f"{name}#{number}"
+
+
+def _cut(text: str, start: int) -> Iterator[Span]:
+    """The text without white space around it, in pieces of at most ``MAX_SENTENCE`` characters."""
+    end = len(text.rstrip())
+    begin = len(text) - len(text.lstrip())
+    while begin < end:
+        stop = end
+        if end - begin > MAX_SENTENCE:
+            stop = begin + MAX_SENTENCE
+            spaces = [text.rfind(space, begin + 1, stop) for space in (" ", "\n", "\t")]
+            stop = max(spaces) if max(spaces) > 0 else stop
+        piece = text[begin:stop].rstrip()
+        yield Span(piece, start + begin)
+        begin = stop + len(text[stop:end]) - len(text[stop:end].lstrip())

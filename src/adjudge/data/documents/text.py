@@ -1,0 +1,101 @@
+"""Plain text: decoded in blocks, binary data refused, offsets counted in the decoded characters."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+
+from adjudge.data.documents.files import Problem, Report, SourceFile, open_regular
+from adjudge.data.documents.sentences import split_blocks, to_pages, to_sentences
+from adjudge.errors import DataError
+from adjudge.types import Page
+
+_BYTES = 1 << 16
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_CONTROL = bytes(set(range(32)) - set(b"\t\n\r\f\v\x1b"))
+_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]{1,40})", re.IGNORECASE)
+_FALLBACK = "cp1252"
+
+
+def read_text_pages(file: SourceFile, report: Report) -> Iterator[Page]:
+    """The pages of a text file.
+
+    Offsets count the characters of the file as decoded, line ends as they are, a byte order mark left out.
+    """
+    sentences = to_sentences(split_blocks(text_blocks(file, report)))
+    yield from to_pages(file.name, file.title, sentences, file.source)
+
+
+def text_blocks(file: SourceFile, report: Report) -> Iterator[str]:
+    """The decoded text of a file, in blocks."""
+    encoding = find_encoding(file, report)
+    decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
+    with open_regular(file.path) as stream:
+        while block := stream.read(_BYTES):
+            if text := decoder.decode(block):
+                yield text
+    if text := decoder.decode(b"", final=True):
+        yield text
+
+
+def find_encoding(file: SourceFile, report: Report) -> str:
+    """The encoding of a file: what its mark says, or UTF-8, or what an HTML file declares, or Windows-1252.
+
+    Raises ``DataError`` for binary data. The whole file is looked at, so that reading cannot fail midway.
+    """
+    with open_regular(file.path) as stream:
+        head = stream.read(_BYTES)
+        for mark, encoding in _MARKS:
+            if head.startswith(mark):
+                return encoding
+        declared = _declared(head) if file.kind == "html" else None
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        valid, position, block = True, 0, head
+        while block:
+            if b"\0" in block or _mostly_control(block):
+                raise DataError("is binary data, expected text.")
+            if valid:
+                valid = _decodes(decoder, block, final=False)
+                position += len(block) if valid else 0
+            block = stream.read(_BYTES)
+        valid = valid and _decodes(decoder, b"", final=True)
+    if valid:
+        return "utf-8"
+    if declared is None:
+        report(
+            Problem(file.source, f"is not UTF-8 (near byte {position}); read as Windows-1252.", skipped=False)
+        )
+    return declared or _FALLBACK
+
+
+def _mostly_control(block: bytes) -> bool:
+    return len(block) - len(block.translate(None, _CONTROL)) > len(block) // 20
+
+
+def _decodes(decoder: codecs.IncrementalDecoder, block: bytes, final: bool) -> bool:
+    try:
+        decoder.decode(block, final)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _declared(head: bytes) -> str | None:
+    found = _CHARSET.search(head)
+    if not found:
+        return None
+    try:
+        info = codecs.lookup(found[1].decode("ascii"))
+    except LookupError:
+        return None
+    # A page that was read byte by byte up to its declaration is not in UTF-16, and UTF-8 was tried;
+    # codecs such as "hex" or "rot13" turn no bytes into text.
+    text_encoding = getattr(info, "_is_text_encoding", True)
+    return info.name if text_encoding and not info.name.startswith(("utf", "idna", "punycode")) else None

@@ -1,0 +1,190 @@
+"""An index on disk: generations that never change once named, and one small file that names the current.
+
+    manifest.json      format, version, the current generation, counts
+    .lock              held while an index is written
+    g00000003/         pages/ and sentences/ (tantivy) and sources.jsonl (what is in them)
+
+A build works on a copy of the current generation (hard links: segment files are never rewritten) and ends
+by replacing manifest.json, one atomic step. Whatever interrupts it, the old generation stays as it was.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from adjudge.data.files import write_atomic
+from adjudge.errors import AdjudgeError, DataError
+
+FORMAT = "adjudge-index"
+VERSION = 1
+
+MANIFEST = "manifest.json"
+SOURCES = "sources.jsonl"
+
+
+class IndexUnusable(DataError):
+    """A folder is not an index that can be used."""
+
+
+class IndexLocked(AdjudgeError, RuntimeError):
+    """Another process is writing the index."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What an index says about itself."""
+
+    format: str = FORMAT
+    version: int = VERSION
+    generation: str = ""
+    pages: int = 0
+    sentences: int = 0
+    roots: dict[str, str] = field(default_factory=dict)
+    """Name of each corpus → its full path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file whose pages are in the index, as it was when it was read."""
+
+    source: str
+    root: str
+    size: int
+    mtime_ns: int
+    read_ns: int
+    sha256: str
+    pages: int
+    sentences: int
+
+
+def read_manifest(path: Path) -> Manifest:
+    """The manifest of an index; ``DataError`` when the folder is none, or of another version."""
+    try:
+        raw = (path / MANIFEST).read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        state = "is no index (no manifest.json in it)" if path.exists() else "no such index"
+        raise IndexUnusable(f"{path}: {state}. Make one: adjudge index DOCUMENTS --out {path}") from None
+    except OSError as error:
+        raise IndexUnusable(f"{path}: cannot be read ({error.strerror}).") from None
+    try:
+        found = msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        found = None
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        raise IndexUnusable(f"{path}: manifest.json is not that of an adjudge index. Choose another folder.")
+    if found.get("version") != VERSION:
+        raise IndexUnusable(
+            f"{path}: index format {found.get('version')!r}, this version of adjudge reads {VERSION}.\n"
+            f"Delete the folder and index the documents again."
+        )
+    try:
+        return msgspec.convert(found, Manifest)
+    except msgspec.ValidationError as error:
+        raise IndexUnusable(f"{path}: damaged manifest.json ({error}). Index the documents again.") from None
+
+
+def write_manifest(path: Path, manifest: Manifest) -> None:
+    """Name the current generation: the step that makes a build visible."""
+    with write_atomic(path / MANIFEST) as stream:
+        stream.write(msgspec.json.format(msgspec.json.encode(manifest), indent=2))
+    _sync_folder(path)
+
+
+def read_sources(folder: Path) -> dict[str, Source]:
+    """The sources of a generation by path."""
+    decode = msgspec.json.Decoder(Source).decode
+    try:
+        with open(folder / SOURCES, "rb") as stream:
+            return {source.source: source for source in map(decode, stream)}
+    except (OSError, msgspec.MsgspecError) as error:
+        raise IndexUnusable(f"{folder / SOURCES}: damaged ({error}). Index the documents again.") from None
+
+
+def write_sources(folder: Path, sources: Iterable[Source]) -> None:
+    """Write the sources of a generation that is not yet current."""
+    with write_atomic(folder / SOURCES) as stream:
+        for source in sources:
+            stream.write(msgspec.json.encode(source) + b"\n")
+
+
+@contextmanager
+def open_for_writing(path: Path) -> Iterator[Manifest]:
+    """Hold the lock of an index and give its manifest, an empty one for an index to be made."""
+    if path.exists() and not (path / MANIFEST).exists():
+        if not path.is_dir() or any(not _own(entry.name) for entry in path.iterdir()):
+            raise IndexUnusable(f"{path}: exists and is no index. Choose another place for the index.")
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise IndexUnusable(f"{path}: cannot be made ({error.strerror}).") from None
+    with locked(path):
+        yield read_manifest(path) if (path / MANIFEST).exists() else Manifest()
+
+
+def _own(name: str) -> bool:
+    """What an interrupted first build leaves behind."""
+    return name == ".lock" or name.startswith(f".{MANIFEST}.") or (name[:1] == "g" and name[1:].isdigit())
+
+
+def next_generation(path: Path, current: str, copy: bool = True) -> Path:
+    """A new generation's folder, a copy of the current one or empty; what failed builds left is removed."""
+    for stale in path.iterdir():
+        if _own(stale.name) and stale.name not in (".lock", current):
+            shutil.rmtree(stale) if stale.is_dir() else stale.unlink()
+    folder = path / f"g{int(current[1:] or 0) + 1:08d}"
+    for part in ("pages", "sentences"):
+        (folder / part).mkdir(parents=True)
+        for file in (path / current / part).iterdir() if current and copy else ():
+            # Tantivy replaces its two lists of files, and writes every other file once.
+            if file.name in ("meta.json", ".managed.json"):
+                shutil.copyfile(file, folder / part / file.name)
+            elif not file.name.endswith(".lock"):
+                _link(file, folder / part / file.name)
+    return folder
+
+
+def _link(file: Path, target: Path) -> None:
+    try:
+        os.link(file, target)
+    except OSError:  # a file system without hard links
+        shutil.copyfile(file, target)
+
+
+def _sync_folder(path: Path) -> None:
+    if sys.platform != "win32":
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold the index's lock; the system frees it when the process ends, however it ends."""
+    handle = os.open(path / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        try:
+            if sys.platform == "win32":
+                import msvcrt
+
+                msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+            else:
+                import fcntl
+
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise IndexLocked(
+                f"{path}: another process is writing this index. Wait until it is done."
+            ) from None
+        yield
+    finally:
+        os.close(handle)

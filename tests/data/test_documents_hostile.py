@@ -1,0 +1,174 @@
+"""Corpora that mean harm, or are merely broken: a clear report, bounded memory, nothing read that should not be."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from adjudge.data.documents import Problem, iter_documents, read_pages, source_text, walk
+from adjudge.data.documents.files import KINDS
+
+MEMORY = """
+import resource, sys
+from adjudge.data.documents import iter_documents
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+list(iter_documents([sys.argv[1]]))
+before = peak()
+pages = sum(1 for _ in iter_documents([sys.argv[2]]))
+print(pages, peak() - before)
+"""
+
+
+def read(path: Path) -> tuple[list[str], list[Problem]]:
+    problems: list[Problem] = []
+    documents = list(iter_documents([path], report=problems.append))
+    return [s.text for document in documents for s in document.page.sentences], problems
+
+
+@pytest.mark.parametrize("suffix", ["txt", "md", "html"])
+@pytest.mark.parametrize("content", [b"x", b"word "])
+def test_memory_does_not_grow_with_a_single_line(tmp_path: Path, suffix: str, content: bytes) -> None:
+    small, large = tmp_path / f"small.{suffix}", tmp_path / f"large.{suffix}"
+    small.write_bytes(content * (200_000 // len(content)))
+    large.write_bytes(content * (20_000_000 // len(content)))
+    command = [sys.executable, "-c", MEMORY, str(small), str(large)]
+    out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    pages, grown = out.split()
+    assert int(pages) > 5
+    assert float(grown) < 12  # MB, where the file has 20
+
+
+def test_noise_under_any_known_name_is_refused_in_words(tmp_path: Path) -> None:
+    noise = random.Random(3).randbytes(50_000)
+    for suffix in KINDS:
+        (tmp_path / f"wiki{suffix}").write_bytes(noise)
+    sentences, problems = read(tmp_path)
+    assert sentences == []
+    assert {Path(problem.source).name for problem in problems} == {f"wiki{suffix}" for suffix in KINDS}
+    assert all(problem.skipped for problem in problems)
+
+
+def test_links_out_of_the_folder_are_reported_and_not_read(tmp_path: Path) -> None:
+    (tmp_path / "secret.txt").write_text("The secret is out.")
+    (tmp_path / "private").mkdir()
+    (tmp_path / "private" / "more.txt").write_text("More secrets.")
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "open.txt").write_text("This is open.")
+    (docs / "file.txt").symlink_to(tmp_path / "secret.txt")
+    (docs / "folder").symlink_to(tmp_path / "private")
+    (docs / "again.txt").symlink_to(docs / "open.txt")
+    (docs / "loop").symlink_to(docs)
+    (docs / "self.txt").symlink_to(docs / "self.txt")
+    sentences, problems = read(docs)
+    assert sentences == ["This is open."]
+    assert sorted(Path(problem.source).name for problem in problems) == ["file.txt", "folder"]
+    assert all("link out of the folder" in problem.message for problem in problems)
+
+
+def test_a_file_replaced_by_a_link_after_the_walk_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "secret.txt").write_text("The secret is out.")
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "a.txt").write_text("Harmless.")
+    [file] = walk(docs, lambda problem: None)
+    (docs / "a.txt").unlink()
+    (docs / "a.txt").symlink_to(tmp_path / "secret.txt")
+    with pytest.raises(Exception, match="cannot be read"):
+        list(read_pages(file, lambda problem: None))
+
+
+def test_a_file_that_vanishes_after_the_walk_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("One.")
+    (tmp_path / "b.txt").write_text("Two.")
+    problems: list[Problem] = []
+    found = []
+    for document in iter_documents([tmp_path], report=problems.append):
+        found.append(document.page.id)
+        (tmp_path / "b.txt").unlink(missing_ok=True)
+    assert len(found) == 1
+    assert ["No such file" in problem.message for problem in problems] == [True]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.txt")
+    sentences, problems = read(tmp_path)
+    assert sentences == []
+    assert [problem.message for problem in problems] == ["is no ordinary file."]
+
+
+def test_folders_nested_deeper_than_paths_can_name_are_reported(tmp_path: Path) -> None:
+    (tmp_path / "top.txt").write_text("On top.")
+    here = os.open(tmp_path, os.O_RDONLY)
+    try:
+        for _ in range(60):  # 60 · 100 characters is more than the 4,096 of a path
+            os.mkdir("d" * 100, dir_fd=here)
+            below = os.open("d" * 100, os.O_RDONLY, dir_fd=here)
+            os.close(here)
+            here = below
+    finally:
+        os.close(here)
+    sentences, problems = read(tmp_path)
+    assert sentences == ["On top."]
+    assert len(problems) == 1
+    assert len(str(problems[0])) < 500
+
+
+def test_a_name_that_is_not_utf8_is_made_printable(tmp_path: Path) -> None:
+    try:
+        with open(os.fsencode(tmp_path) + b"/caf\xe9.txt", "wb") as stream:
+            stream.write(b"Coffee is served.")
+    except OSError:
+        pytest.skip("the file system takes only UTF-8 names")
+    [document] = iter_documents([tmp_path])
+    assert document.page.id.endswith("/caf\\xe9.txt")
+    document.page.id.encode(), str(document.page.source).encode()
+    assert source_text(document.file.path) == "Coffee is served."
+
+
+def test_an_encrypted_pdf_is_reported(tmp_path: Path) -> None:
+    from pypdf import PdfWriter
+
+    writer = PdfWriter()
+    writer.add_blank_page(100, 100)
+    writer.encrypt("secret", algorithm="RC4-128")
+    with open(tmp_path / "locked.pdf", "wb") as stream:
+        writer.write(stream)
+    sentences, problems = read(tmp_path)
+    assert sentences == []
+    assert [problem.message for problem in problems] == ["is encrypted. Save a copy without a password."]
+
+
+@pytest.mark.parametrize(
+    "content", ["<div>", "<!--", "<![CDATA[", "<a b=", "</", "<script>", "<b><i><p>", '<a b="', "<table><td>"]
+)
+def test_html_that_never_ends_takes_no_time(tmp_path: Path, content: str) -> None:
+    (tmp_path / "a.html").write_text("<p>Before it.</p>" + content * 100_000)
+    sentences, _ = read(tmp_path)
+    assert sentences[0] == "Before it."
+
+
+def test_hidden_files_and_other_types_are_no_part_of_a_corpus(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "a.txt").write_text("Hidden.")
+    (tmp_path / ".b.txt").write_text("Hidden too.")
+    (tmp_path / "c.png").write_bytes(b"\x89PNG")
+    assert read(tmp_path) == ([], [])
+
+
+def test_a_missing_extra_is_reported_for_its_files_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pypdf", None)
+    monkeypatch.setitem(sys.modules, "lxml", None)
+    for name in ("a.pdf", "b.html", "c.txt"):
+        (tmp_path / name).write_text("Here I am.")
+    sentences, problems = read(tmp_path)
+    assert sentences == ["Here I am."]
+    assert ['pip install "adjudge[documents]"' in problem.message for problem in problems] == [True, True]

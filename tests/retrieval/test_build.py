@@ -1,0 +1,316 @@
+"""An index keeps in step with its documents, and whatever interrupts a build leaves the old one usable."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from adjudge.errors import AdjudgeError, DataError
+from adjudge.retrieval.build import Progress, build_index, index_pages
+from adjudge.retrieval.index import Index
+from adjudge.retrieval.search import IndexRetriever
+from adjudge.retrieval.storage import IndexLocked, locked
+from adjudge.types import Page, Sentence
+
+
+def found(index: Path, claim: str) -> list[str]:
+    return [evidence.text for evidence in IndexRetriever(Index.open(index)).retrieve(claim, 50)]
+
+
+def write(folder: Path, **files: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    for name, text in files.items():
+        (folder / f"{name}.txt").write_text(text)
+    return folder
+
+
+def everything(index: Path) -> list[tuple[str, int, str]]:
+    """All sentences by the pages they are filed under."""
+    opened = Index.open(index)
+    pages = opened.search_pages(_all(), 10_000)
+    return sorted(
+        (sentence.page, sentence.line, sentence.text)
+        for page in {hit.page.page for hit in pages}
+        for sentence in opened.page_sentences(page)
+    )
+
+
+def _all() -> object:
+    import tantivy
+
+    return tantivy.Query.all_query()
+
+
+def test_evidence_says_where_it_stands(tmp_path: Path) -> None:
+    docs = write(tmp_path / "docs", rivers="The Elbe flows through Dresden. The Rhine flows through Cologne.")
+    report = build_index([docs], tmp_path / "index")
+    assert (report.added, report.pages, report.sentences, report.problems) == (1, 1, 2, ())
+    [first, *_] = IndexRetriever(Index.open(tmp_path / "index")).retrieve("Is Cologne on the Rhine?", 5)
+    assert (first.page, first.line, first.source) == ("docs/rivers.txt", 1, str(docs / "rivers.txt"))
+    assert (docs / "rivers.txt").read_text()[first.start : first.end] == "The Rhine flows through Cologne."
+    assert Index.open(tmp_path / "index").titles(["docs/rivers.txt"]) == {"docs/rivers.txt": "rivers"}
+
+
+def test_adding_changing_and_removing_files_brings_the_index_in_step(tmp_path: Path) -> None:
+    docs, index = write(tmp_path / "docs", a="Apples are red.", b="Bananas are yellow."), tmp_path / "index"
+    build_index([docs], index)
+    write(docs, a="Apples are green.", c="Cherries are dark.")
+    (docs / "b.txt").unlink()
+    report = build_index([docs], index)
+    assert (report.added, report.changed, report.removed, report.unchanged) == (1, 1, 1, 0)
+    assert (report.pages, report.sentences) == (2, 2)
+    assert everything(index) == [
+        ("docs/a.txt", 0, "Apples are green."),
+        ("docs/c.txt", 0, "Cherries are dark."),
+    ]
+    assert found(index, "bananas") == []
+
+
+def test_many_random_updates_equal_one_build_from_scratch(tmp_path: Path) -> None:
+    rng = random.Random(5)
+    docs, index = write(tmp_path / "docs"), tmp_path / "index"
+    for step in range(6):
+        for name in rng.sample("abcdefgh", 4):
+            path = docs / f"{name}.txt"
+            if path.exists() and rng.random() < 0.5:
+                path.unlink()
+            else:
+                path.write_text(f"File {name} speaks in step {step}. " * rng.randint(1, 3))
+        build_index([docs], index)
+    build_index([docs], tmp_path / "fresh")
+    assert everything(index) == everything(tmp_path / "fresh") != []
+
+
+def test_nothing_changed_means_nothing_written(tmp_path: Path) -> None:
+    docs, index = write(tmp_path / "docs", a="Apples are red."), tmp_path / "index"
+    build_index([docs], index)
+    os.utime(docs / "a.txt", (1, 1))
+    build_index([docs], index)  # a new date, the same content: only the date is noted
+    before = (index / "manifest.json").stat().st_mtime_ns
+    report = build_index([docs], index)
+    assert (report.unchanged, report.indexed_sentences) == (1, 0)
+    assert (index / "manifest.json").stat().st_mtime_ns == before
+
+
+def test_a_change_that_keeps_size_and_date_shortly_after_reading_is_seen(tmp_path: Path) -> None:
+    docs, index = write(tmp_path / "docs", a="Apples are red."), tmp_path / "index"
+    build_index([docs], index)
+    times = (docs / "a.txt").stat()
+    write(docs, a="Apples are big.")
+    os.utime(docs / "a.txt", ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert build_index([docs], index).changed == 1
+    assert found(index, "apples") == ["Apples are big."]
+
+
+def test_other_folders_stay_until_they_are_removed_by_name(tmp_path: Path) -> None:
+    index = tmp_path / "index"
+    (tmp_path / "x").mkdir()
+    first, second = (
+        write(tmp_path / "docs", a="Apples are red."),
+        write(tmp_path / "x" / "docs", a="Air is thin."),
+    )
+    build_index([first], index)
+    build_index([second], index)
+    assert [page for page, _, _ in everything(index)] == ["docs/a.txt", "docs~2/a.txt"]
+    report = build_index([], index, remove=[first])
+    assert report.removed == 1
+    assert everything(index) == [("docs~2/a.txt", 0, "Air is thin.")]
+    with pytest.raises(
+        DataError, match="is no folder or file that was indexed here; the index holds .*x/docs"
+    ):
+        build_index([], index, remove=[first])
+
+
+def test_a_bad_file_is_reported_and_strict_changes_nothing(tmp_path: Path) -> None:
+    docs, index = write(tmp_path / "docs", a="Apples are red.", b="Bananas are yellow."), tmp_path / "index"
+    build_index([docs], index)
+    (docs / "a.txt").write_bytes(b"\0\0")
+    with pytest.raises(DataError, match=r"a\.txt: is binary data"):
+        build_index([docs], index, strict=True)
+    assert len(everything(index)) == 2
+    assert sorted(path.name for path in index.iterdir()) == [".lock", "g00000001", "manifest.json"]
+    report = build_index([docs], index)
+    assert [problem.message for problem in report.problems] == ["is binary data, expected text."]
+    assert everything(index) == [("docs/b.txt", 0, "Bananas are yellow.")]
+
+
+def test_what_was_read_of_a_file_before_it_failed_is_not_kept(tmp_path: Path) -> None:
+    good = {"id": "Rome", "text": "", "lines": "0\tRome is old ."}
+    (tmp_path / "wiki-001.jsonl").write_text(json.dumps(good) + "\n{broken")
+    report = build_index([tmp_path / "wiki-001.jsonl"], tmp_path / "index")
+    assert (report.added, report.sentences, len(report.problems)) == (0, 0, 1)
+    assert found(tmp_path / "index", "Rome is old") == []
+
+
+def test_an_open_index_goes_on_showing_what_it_showed(tmp_path: Path) -> None:
+    docs, index = write(tmp_path / "docs", a="Apples are red."), tmp_path / "index"
+    build_index([docs], index)
+    opened = IndexRetriever(Index.open(index))
+    write(docs, a="Apples are green.")
+    build_index([docs], index)
+    assert [evidence.text for evidence in opened.retrieve("apples", 5)] == ["Apples are red."]
+    assert found(index, "apples") == ["Apples are green."]
+
+
+SLOW_BUILD = """
+import sys, time
+from adjudge.retrieval import build
+from adjudge.retrieval.index import Writer
+stage = sys.argv[3]
+def wait(*_):
+    print("here", flush=True)
+    time.sleep(60)
+if stage == "reading":
+    add = Writer.add
+    def slow(self, page, source):
+        add(self, page, source)
+        if "Z" in page.sentences[0].text: wait()
+    Writer.add = slow
+elif stage == "committed":
+    build.write_sources = wait
+else:
+    build.write_manifest = wait
+build.build_index([sys.argv[1]], sys.argv[2])
+"""
+
+
+@pytest.mark.parametrize("stage", ["reading", "committed", "unnamed"])
+def test_a_build_killed_at_any_stage_leaves_the_old_index(tmp_path: Path, stage: str) -> None:
+    docs, index = write(tmp_path / "docs", a="Apples are red.", b="Bananas are yellow."), tmp_path / "index"
+    build_index([docs], index)
+    before = everything(index)
+    write(docs, a="Apples are green.", z="Z comes last.")
+    command = [sys.executable, "-c", SLOW_BUILD, str(docs), str(index), stage]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "here\n"
+        with pytest.raises(IndexLocked, match="another process is writing this index"):
+            build_index([docs], index)
+        child.send_signal(signal.SIGKILL)
+    assert child.returncode == -signal.SIGKILL
+    assert everything(index) == before
+    report = build_index([docs], index)
+    assert (report.added, report.changed) == (1, 1)
+    assert [text for _, _, text in everything(index)] == [
+        "Apples are green.",
+        "Bananas are yellow.",
+        "Z comes last.",
+    ]
+    assert len(list(index.glob("g*"))) == 1
+
+
+def test_a_first_build_that_was_killed_can_be_made_again(tmp_path: Path) -> None:
+    docs, index = write(tmp_path / "docs", a="Apples are red.", z="Z comes last."), tmp_path / "index"
+    command = [sys.executable, "-c", SLOW_BUILD, str(docs), str(index), "unnamed"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        child.stdout.readline()
+        child.kill()
+    with pytest.raises(DataError, match="is no index"):
+        Index.open(index)
+    build_index([docs], index)
+    assert len(everything(index)) == 2
+
+
+def test_the_lock_is_free_after_a_failure(tmp_path: Path) -> None:
+    tmp_path.joinpath("index").mkdir()
+    with pytest.raises(ZeroDivisionError), locked(tmp_path / "index"):
+        raise ZeroDivisionError
+    with locked(tmp_path / "index"):
+        pass
+
+
+def test_other_folders_and_other_versions_are_refused_in_words(tmp_path: Path) -> None:
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos" / "cat.png").write_bytes(b"png")
+    with pytest.raises(AdjudgeError, match="exists and is no index"):
+        build_index([], tmp_path / "photos")
+    with pytest.raises(DataError, match="is no index"):
+        Index.open(tmp_path / "photos")
+    with pytest.raises(DataError, match="no such index"):
+        Index.open(tmp_path / "absent")
+    index = tmp_path / "index"
+    build_index([], index)
+    manifest = json.loads((index / "manifest.json").read_text())
+    (index / "manifest.json").write_text(json.dumps(manifest | {"version": 99}))
+    with pytest.raises(DataError, match="index format 99, this version of adjudge reads 1"):
+        Index.open(index)
+    (index / "manifest.json").write_text('{"name": "a web app"}')
+    with pytest.raises(DataError, match="not that of an adjudge index"):
+        build_index([], index)
+
+
+def test_a_damaged_index_is_refused_in_words(tmp_path: Path) -> None:
+    build_index([write(tmp_path / "docs", a="Apples are red.")], tmp_path / "index")
+    [meta] = tmp_path.glob("index/g*/pages/meta.json")
+    meta.write_text("{")
+    with pytest.raises(DataError, match="damaged index"):
+        Index.open(tmp_path / "index")
+
+
+def test_an_index_inside_its_own_folder_is_not_read_as_documents(tmp_path: Path) -> None:
+    docs = write(tmp_path / "docs", a="Apples are red.")
+    build_index([docs], docs / "index")
+    (docs / "index" / "notes.txt").write_text("Not a document.")
+    report = build_index([docs], docs / "index")
+    assert (report.unchanged, report.added) == (1, 0)
+
+
+def test_progress_tells_rate_and_time_left(tmp_path: Path) -> None:
+    docs = write(tmp_path / "docs", a="Apples are red. They grow.", b="Bananas are yellow.")
+    told: list[Progress] = []
+    build_index([docs], tmp_path / "index", progress=told.append)
+    last = told[-1]
+    assert (last.files, last.files_total, last.sentences, last.bytes) == (2, 2, 3, last.bytes_total)
+    assert last.eta == 0
+    assert last.rate == pytest.approx(3 / last.seconds)
+    # Half the bytes in 10 s leave 10 s.
+    assert Progress(1, 2, 50, 100, 1, 20, 10.0).eta == 10.0
+
+
+def test_pages_from_anywhere_can_be_indexed(tmp_path: Path) -> None:
+    pages = [Page("Rome", "Rome", (Sentence("Rome is old .", 0), Sentence("\ud800 is no character .", 4)))]
+    report = index_pages(pages, tmp_path / "index")
+    assert (report.pages, report.sentences) == (1, 2)
+    assert everything(tmp_path / "index") == [
+        ("Rome", 0, "Rome is old ."),
+        ("Rome", 4, "? is no character ."),
+    ]
+    index_pages([], tmp_path / "index")
+    assert everything(tmp_path / "index") == []
+
+
+MEMORY = """
+import resource, sys
+from adjudge.retrieval.build import index_pages
+from adjudge.types import Page, Sentence
+def pages(count):
+    for n in range(count):
+        sentences = (Sentence(f"Sentence {n * 10 + i} of word{n % 997} here.", i) for i in range(10))
+        yield Page(str(n), f"Page {n}", tuple(sentences))
+index_pages(pages(int(sys.argv[1])), sys.argv[2])
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+"""
+
+
+def test_memory_does_not_grow_with_the_corpus(tmp_path: Path) -> None:
+    def peak(count: int) -> float:
+        command = [sys.executable, "-c", MEMORY, str(count), str(tmp_path / f"index{count}")]
+        return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+    assert peak(8000) - peak(2000) < 40  # MB for 60,000 sentences more; the writers hold up to a fixed size
+
+
+def test_building_ends_by_the_clock_it_reports(tmp_path: Path) -> None:
+    began = time.monotonic()
+    report = build_index([write(tmp_path / "docs", a="Apples are red.")], tmp_path / "index")
+    assert 0 < report.seconds <= time.monotonic() - began
+    assert report.rate == pytest.approx(1 / report.seconds)
