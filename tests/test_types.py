@@ -61,7 +61,7 @@ def test_label_sets_are_equal_by_their_names_and_order():
 
 @pytest.mark.parametrize("names", [(), ("A",), ("A", "A")])
 def test_a_label_set_needs_two_different_names(names: tuple[str, ...]):
-    with pytest.raises(ConfigError, match="two or more different names"):
+    with pytest.raises(ConfigError, match="two or more names"):
         LabelSet(names)
 
 
