@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -11,49 +12,89 @@ from torch.autograd.function import once_differentiable
 
 KERNELS = 21
 FLOOR = 1e-10
+SPACING = 0.1
+"""Both the distance between the means of neighbouring soft kernels and their σ."""
+EXACT_SIGMA = 1e-3
+FAR = 1e3
+"""A similarity at which every kernel is exactly zero: what a masked token gets."""
 
 
 def kernel_grid() -> tuple[tuple[float, ...], tuple[float, ...]]:
     """(μ, σ) of the 21 kernels: exact match first, then 0.95, 0.85, …, −0.95."""
     soft = KERNELS - 1
     return (
-        (1.0, *(0.95 - 0.1 * k for k in range(soft))),
-        (1e-3, *([0.1] * soft)),
+        (1.0, *(0.95 - SPACING * k for k in range(soft))),
+        (EXACT_SIGMA, *([SPACING] * soft)),
     )
 
 
 class _GaussianPooling(torch.autograd.Function):
     """Σ_j m_j exp(−(M_ij − μ_k)² / 2σ_k²), without ever holding all kernels of all pairs.
 
-    Only the similarities are kept; the backward pass computes each kernel again.
+    Works through blocks that fit a core's cache. Only the masked similarities are kept; the backward
+    pass computes each kernel again.
     """
 
     @staticmethod
     def forward(ctx: Any, similarity: Tensor, mask: Tensor) -> Tensor:
-        ctx.save_for_backward(similarity, mask)
+        masked = torch.where(mask, similarity, FAR)
+        ctx.save_for_backward(masked)
         pooled = similarity.new_empty(*similarity.shape[:-1], KERNELS)
-        for k, (mu, sigma) in enumerate(zip(*kernel_grid(), strict=True)):
-            kernel = _gaussian(similarity, mu, sigma)
-            torch.sum(kernel.mul_(mask), dim=-1, out=pooled[..., k])
+        for block, out in zip(_blocks(masked), _blocks(pooled), strict=True):
+            for k, kernel, scale in _kernels(block):
+                torch.mul(kernel.sum(dim=-1), scale, out=out[..., k])
         return pooled
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
-        similarity, mask = ctx.saved_tensors
+        (masked,) = ctx.saved_tensors
         (gradient,) = gradients
-        total = torch.zeros_like(similarity)
-        for k, (mu, sigma) in enumerate(zip(*kernel_grid(), strict=True)):
-            slope = _gaussian(similarity, mu, sigma).mul_(mu - similarity).mul_(sigma**-2)
-            total.addcmul_(slope, gradient[..., k].unsqueeze(-1))
-        return total.mul_(mask), None
+        total = torch.empty_like(masked)
+        means, sigmas = kernel_grid()
+        for block, out, g in zip(_blocks(masked), _blocks(total), _blocks(gradient), strict=True):
+            out.zero_()
+            slope = torch.zeros_like(block)
+            for k, kernel, scale in _kernels(block):
+                # d/dM exp(−(M − μ)² / 2σ²) = (μ − M) / σ² · exp(…)
+                weight = g[..., k, None] * (scale / sigmas[k] ** 2)
+                if k == 0:  # in one piece: 1/σ² = 10⁶ would drown the other kernels' digits
+                    out.addcmul_(kernel.mul_(means[0] - block), weight)
+                else:
+                    out.addcmul_(kernel, weight * means[k])
+                    slope.addcmul_(kernel, weight)
+            out.addcmul_(slope, block, value=-1)
+        return total, None
 
 
 _pool: Callable[[Tensor, Tensor], Tensor] = _GaussianPooling.apply
 
 
-def _gaussian(similarity: Tensor, mu: float, sigma: float) -> Tensor:
-    return (similarity - mu).square_().mul_(-0.5 / sigma**2).exp_()
+def _blocks(tensor: Tensor) -> Iterator[Tensor]:
+    """Views over the two leading dimensions."""
+    return iter(tensor.flatten(0, 1)) if tensor.ndim > 2 else iter([tensor])
+
+
+def _kernels(similarity: Tensor) -> Iterator[tuple[int, Tensor, float]]:
+    """(k, values, factor) of every kernel; ``values`` is overwritten by the next one.
+
+    The soft kernels lie on a regular grid with σ equal to its spacing δ, so that neighbours differ by
+    exp(±M/δ) and a constant: one exponential starts them from the middle of the grid, where nothing
+    underflows that matters, and a product gives each next one. The constant stays out, as the factor.
+    """
+    means, _ = kernel_grid()
+    yield 0, (similarity - means[0]).square_().mul_(-0.5 / EXACT_SIGMA**2).exp_(), 1.0
+    middle = KERNELS // 2
+    start = (similarity - means[middle]).square_().mul_(-0.5 / SPACING**2).exp_()
+    yield middle, start, 1.0
+    for direction, last in ((1, KERNELS), (-1, 0)):
+        ratio = (similarity.clamp(max=2.0) * (-direction / SPACING)).exp_()
+        values = start.clone()
+        for k in range(middle + direction, last, direction):
+            values.mul_(ratio)
+            # (μ₀² − μ_k²) / 2δ², what the products leave out of the exponent.
+            exponent = (means[middle] ** 2 - means[k] ** 2) / (2 * SPACING**2)
+            yield k, values, math.exp(exponent)
 
 
 def kernel_pooling(similarity: Tensor, mask: Tensor) -> Tensor:
@@ -61,12 +102,11 @@ def kernel_pooling(similarity: Tensor, mask: Tensor) -> Tensor:
 
     Args:
         similarity: (…, J) cosine similarities.
-        mask: broadcastable to ``similarity``, true where token j takes part.
+        mask: boolean, broadcastable to ``similarity``, true where token j takes part.
 
     Returns:
         (…, 21)
     """
     with torch.autocast(similarity.device.type, enabled=False):
         similarity = similarity.to(torch.promote_types(similarity.dtype, torch.float32))
-        pooled = _pool(similarity, mask.to(similarity.dtype))
-        return pooled.clamp(min=FLOOR).log()
+        return _pool(similarity, mask).clamp(min=FLOOR).log()
