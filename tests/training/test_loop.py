@@ -15,7 +15,7 @@ from adjudge.errors import DataError, TrainingError
 from adjudge.objectives import Objective
 from adjudge.training.checkpoint import load_model
 from adjudge.training.dataset import tokenize
-from adjudge.training.loop import _mix, _optimizer, schedule, step_claims, train
+from adjudge.training.loop import _mix, make_optimizer, schedule, step_claims, train
 from adjudge.training.predict import log_probabilities
 
 
@@ -82,7 +82,7 @@ def test_random_streams_of_neighbouring_seeds_steps_and_workers_differ():
 
 def test_biases_and_normalisation_weights_do_not_decay(tiny: ModuleType):
     model = tiny.make_model(freeze_layers=1).module
-    decayed, others = _optimizer(model, TrainingSettings(weight_decay=0.5)).param_groups
+    decayed, others = make_optimizer(model, TrainingSettings(weight_decay=0.5)).param_groups
     assert (decayed["weight_decay"], others["weight_decay"]) == (0.5, 0.0)
     names = {id(p): name for name, p in model.named_parameters()}
     for parameter in others["params"]:
@@ -283,6 +283,8 @@ def test_every_training_setting_changes_something(key: str, tiny: ModuleType, tm
 
 class After(nn.Module):
     """An objective that turns bad after some calls."""
+
+    variant = "paper"
 
     def __init__(self, calls: int, how: str) -> None:
         super().__init__()

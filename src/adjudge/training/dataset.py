@@ -62,6 +62,11 @@ class Dataset:
         starts: npt.NDArray[np.int64] = self.row_start[self.claim_start]
         return np.diff(starts)
 
+    def longest_row(self, claim: int) -> int:
+        """Tokens of the longest row of a claim."""
+        first, end = self.claim_start[claim], self.claim_start[claim + 1]
+        return int(np.diff(self.row_start[first : end + 1]).max())
+
     def fingerprint(self) -> str:
         """A hash of the token rows: equal rows, equal hash."""
         digest = hashlib.sha256()

@@ -73,7 +73,7 @@ def train(
     steps_per_epoch = math.ceil(len(train_data) / settings.step_size)
     steps = steps_per_epoch * settings.epochs
     torch.manual_seed(settings.seed + workers.rank)
-    optimizer = _optimizer(model.module, settings)
+    optimizer = make_optimizer(model.module, settings)
     identity = f"{identity} {settings.model_dump_json()} {workers.world}"
     progress, log = Progress(), _MetricsLog(folder / "metrics.jsonl", workers)
     resume_path = folder / "resume.safetensors"
@@ -151,7 +151,10 @@ def _step(
     total = objective.total(data.gold(claims).to(device))
     values = torch.zeros(2, device=device)  # loss, claims right
     shuffle = torch.Generator().manual_seed(_mix(settings.seed, step, workers.rank))
-    for part in chunks(workers.share(claims), settings.batch_size):
+    mine = workers.share(claims)
+    if objective.variant == "paper":  # any cut gives the same gradient; the released loss depends on it
+        mine = sorted(mine, key=data.longest_row)
+    for part in chunks(mine, settings.batch_size):
         batch = data.batch(part, shuffle if settings.shuffle_evidence else None).to(device)
         gold = data.gold(part).to(device)
         with _precision(device):
@@ -203,7 +206,7 @@ def _keep_best(
     return replace(progress, best_step=progress.step, best_accuracy=accuracy)
 
 
-def _optimizer(model: nn.Module, settings: TrainingSettings) -> torch.optim.Optimizer:
+def make_optimizer(model: nn.Module, settings: TrainingSettings) -> torch.optim.Optimizer:
     """AdamW; biases and normalisation weights (all vectors) do not decay."""
     trained = [p for p in model.parameters() if p.requires_grad]
     groups: list[dict[str, Any]] = [
