@@ -1,0 +1,5 @@
+"""``python -m adjudge``, as torchrun starts it."""
+
+from adjudge.cli import main
+
+main()

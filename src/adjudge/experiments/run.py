@@ -1,0 +1,316 @@
+"""One run: settings in, a run folder out. What defines a run names it; a finished one is never repeated."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import platform
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from adjudge.config import DataSettings, RunSettings, read_toml, settings_from, to_toml
+from adjudge.data.files import sha256, write_json, write_text
+from adjudge.data.readers import read_examples_any
+from adjudge.data.verdicts import write_verdicts
+from adjudge.errors import ConfigError, DataError
+from adjudge.evaluation.scoring import Scores, score
+from adjudge.types import Example, LabelSet
+
+if TYPE_CHECKING:
+    from adjudge.objectives import Objective
+    from adjudge.training.checkpoint import Progress, VerdictModel
+    from adjudge.training.dataset import Dataset
+    from adjudge.training.distributed import Workers
+    from adjudge.training.loop import Metric
+
+FILES = ("train", "dev", "test", "gold")
+
+
+@dataclass(frozen=True)
+class Reporter:
+    """What a run says while it works; each is a function, and all do nothing by default."""
+
+    stage: Callable[[str], None] = lambda name: None
+    caching: Callable[[int, int], None] = lambda done, total: None
+    metric: Callable[[Metric, int], None] = lambda metric, steps: None
+
+
+def run_id(settings: RunSettings) -> str:
+    """The hash of what defines a run: its settings and the content of its files, wherever they lie."""
+    values = settings.model_dump(mode="json")
+    values["data"] |= data_hashes(settings.data)
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def data_hashes(data: DataSettings) -> dict[str, str]:
+    """SHA-256 of every file a run reads."""
+    paths = {name: getattr(data, name) for name in FILES}
+    for path in paths.values():
+        if path is not None and not path.is_file():
+            raise DataError(f"{path}: {'is a directory' if path.is_dir() else 'no such file'}.")
+    return {name: sha256(path) for name, path in paths.items() if path is not None}
+
+
+def read_settings(folder: Path) -> RunSettings:
+    """The settings a run folder was made with."""
+    path = folder / "config.toml"
+    return settings_from(read_toml(path), str(path))
+
+
+def is_finished(folder: Path) -> bool:
+    """Whether a run folder holds a whole run."""
+    return (folder / "manifest.json").exists()
+
+
+def execute(
+    settings: RunSettings,
+    folder: Path,
+    *,
+    resume: bool = False,
+    cache: Path | None = None,
+    command: str = "",
+    device: str = "auto",
+    reporter: Reporter | None = None,
+) -> Scores | None:
+    """Make a run exist: train, predict the test claims, score them, and write the run folder.
+
+    Args:
+        settings: what defines the run; ``data.train`` is required.
+        folder: the run folder; refused when it holds another run, unless ``resume``.
+        resume: continue an interrupted run of the same settings.
+        cache: where outputs of frozen layers are kept; the user's cache by default.
+        command: noted in the manifest.
+        device: ``auto``, ``cpu`` or ``cuda``.
+        reporter: told what happens.
+
+    Returns:
+        The scores on the test claims, None without such a file.
+    """
+    import torch
+
+    from adjudge.training.checkpoint import load_model
+    from adjudge.training.distributed import workers
+
+    reporter = reporter or Reporter()
+    identity = run_id(settings)
+    started = time.time()
+    chosen = pick_device(device)
+    with workers(chosen) as team:
+        if team.is_first:
+            _prepare_folder(settings, folder, resume)
+        team.wait()
+        torch.manual_seed(settings.training.seed)
+        progress = _train(settings, folder, identity, resume, cache, chosen, team, reporter)
+        if not team.is_first:
+            return None
+    scores = None
+    if settings.data.test is not None:
+        reporter.stage("predicting")
+        scores = predict_and_score(load_model(folder), settings, folder, chosen)
+    write_json(folder / "manifest.json", _manifest(settings, identity, progress, started, command))
+    (folder / "resume.safetensors").unlink(missing_ok=True)
+    return scores
+
+
+def _train(
+    settings: RunSettings,
+    folder: Path,
+    identity: str,
+    resume: bool,
+    cache: Path | None,
+    device: Any,
+    team: Workers,
+    reporter: Reporter,
+) -> Progress:
+    from adjudge.training.checkpoint import build
+    from adjudge.training.dataset import shuffled_evidence, tokenize
+    from adjudge.training.frozen import cached_states
+    from adjudge.training.loop import train
+
+    labels = settings.data.label_set
+    reporter.stage("loading the backbone")
+    model = build(settings.model, labels, settings.training.freeze_layers)
+    model.module.to(device)
+    reporter.stage("reading claims")
+    claims = _training_claims(settings.data, labels)
+    if settings.model.kind == "concat" and settings.training.shuffle_evidence:
+        claims = shuffled_evidence(claims, settings.training.seed)  # one row: the batch cannot reorder it
+    data = tokenize(claims, model.writer, labels)
+    dev = _dev(settings.data, model, labels)
+    if settings.training.freeze_layers:
+        reporter.stage("caching frozen layers")
+        where = (cache or default_cache()) / "states"
+        data = cached_states(model.module.backbone, data, where, reporter.caching)
+        dev = None if dev is None else cached_states(model.module.backbone, dev, where, reporter.caching)
+    reporter.stage("training")
+    return train(
+        model,
+        data,
+        dev,
+        objective_for(settings, data, labels),
+        settings.training,
+        folder,
+        identity=identity,
+        resume=resume,
+        workers=team,
+        report=reporter.metric,
+    )
+
+
+def objective_for(settings: RunSettings, data: Dataset, labels: LabelSet) -> Objective:
+    """The objective of a run, its class weights counted on the claims it trains on."""
+    from adjudge.objectives import Objective, class_balanced_weights
+
+    chosen = settings.objective
+    weights = None
+    if chosen.beta is not None:
+        counts = data.class_counts(len(labels))
+        # The released code leaves the weights as they come out of Eq. 11.
+        weights = class_balanced_weights(counts, chosen.beta, normalise=chosen.variant == "paper")
+    return Objective(
+        chosen.name,
+        lam=chosen.lam,
+        weights=weights,
+        variant=chosen.variant,
+        labels=labels,
+        weighting=chosen.weighting,
+        normalise=chosen.normalise,
+    )
+
+
+def predict_and_score(model: VerdictModel, settings: RunSettings, folder: Path, device: Any) -> Scores:
+    """Predict the test claims into ``predictions.jsonl`` and score them into ``scores.json``."""
+    from adjudge.training.predict import predict
+
+    test = settings.data.test
+    if test is None:
+        raise ConfigError("data.test is not set: there is nothing to predict.")
+    model.module.to(device)
+    labels = settings.data.label_set
+    examples = read_examples_any(test, labels=labels, require_labels=True)
+    write_verdicts(folder / "predictions.jsonl", predict(model, examples))
+    scores = score(folder / "predictions.jsonl", settings.data.gold or test, labels)
+    write_json(folder / "scores.json", scores.to_dict())
+    return scores
+
+
+def pick_device(name: str) -> Any:
+    """The torch device for ``auto``, ``cpu`` or ``cuda``; under torchrun, this worker's own GPU."""
+    import os
+
+    import torch
+
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    if name == "cuda":
+        if not torch.cuda.is_available():
+            raise ConfigError("--device cuda: torch finds no GPU here; use --device cpu.")
+        return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
+    return torch.device(name)
+
+
+def default_cache() -> Path:
+    """The user's cache folder for adjudge."""
+    from platformdirs import user_cache_path
+
+    return user_cache_path("adjudge")
+
+
+def _training_claims(data: DataSettings, labels: LabelSet) -> Iterator[Example]:
+    if data.train is None:
+        raise ConfigError("data.train is not set: give a file of claims with evidence and labels.")
+    claims = read_examples_any(data.train, labels=labels, require_labels=True, field=data.field)
+    return itertools.islice(claims, data.limit)
+
+
+def _dev(data: DataSettings, model: VerdictModel, labels: LabelSet) -> Dataset | None:
+    from adjudge.training.dataset import tokenize
+
+    if data.dev is None:
+        return None
+    claims = read_examples_any(data.dev, labels=labels, require_labels=True)
+    return tokenize(itertools.islice(claims, data.dev_limit), model.writer, labels)
+
+
+def _prepare_folder(settings: RunSettings, folder: Path, resume: bool) -> None:
+    if is_finished(folder):
+        raise ConfigError(f"{folder}: holds a finished run. Choose another folder, or remove it.")
+    if (folder / "config.toml").exists() and not resume:
+        raise ConfigError(f"{folder}: holds an unfinished run. Continue it with --resume, or remove it.")
+    if (folder / "config.toml").exists() and run_id(read_settings(folder)) != run_id(settings):
+        raise ConfigError(
+            f"{folder}: holds a run of other settings or data. Resume with its own config.toml."
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    write_text(folder / "config.toml", to_toml(settings))
+
+
+def _manifest(
+    settings: RunSettings, identity: str, progress: Progress, started: float, command: str
+) -> dict[str, Any]:
+    return {
+        "run": identity,
+        "command": command,
+        "seed": settings.training.seed,
+        "data": {
+            name: {"path": str(getattr(settings.data, name)), "sha256": digest}
+            for name, digest in data_hashes(settings.data).items()
+        },
+        "steps": progress.step,
+        "best_step": progress.best_step,
+        "best_dev_label_accuracy": None if settings.data.dev is None else progress.best_accuracy,
+        "started": datetime.fromtimestamp(started, timezone.utc).isoformat(timespec="seconds"),
+        "seconds": round(time.time() - started, 1),
+        "versions": versions(),
+        "machine": machine(),
+        "git_commit": _git_commit(),
+    }
+
+
+def versions() -> dict[str, str]:
+    """Versions of what decides a result."""
+    found = {"python": platform.python_version()}
+    for package in ("adjudge", "torch", "transformers", "numpy", "scipy"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def machine() -> dict[str, Any]:
+    """What a result was computed on."""
+    import torch
+
+    gpus = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
+    return {"system": platform.platform(), "cpu": _cpu(), "threads": torch.get_num_threads(), "gpus": gpus}
+
+
+def _cpu() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.machine())
+
+
+def _git_commit() -> str | None:
+    """The commit of the source tree adjudge runs from, when it runs from one."""
+    try:
+        found = subprocess.run(
+            ["git", "-C", str(Path(__file__).parent), "rev-parse", "HEAD"],
+            capture_output=True,
+            text=True,
+            timeout=5,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return found.stdout.strip() if found.returncode == 0 else None

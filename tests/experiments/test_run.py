@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from adjudge.config import RunSettings, settings_from
+from adjudge.data.verdicts import read_verdicts
+from adjudge.errors import ConfigError, DataError
+from adjudge.evaluation.scoring import score
+from adjudge.experiments.run import execute, is_finished, objective_for, run_id
+from adjudge.training.checkpoint import build
+from adjudge.training.dataset import tokenize
+from adjudge.types import FEVER_LABELS
+
+
+def settings(files: dict[str, Path], **training: object) -> RunSettings:
+    return settings_from(
+        {
+            "data": files,
+            "model": {"backbone": "tiny", "max_length": 32},
+            "training": {"epochs": 1, "batch_size": 4, "accumulation": 2, "eval_every": 2, **training},
+        }
+    )
+
+
+def test_a_run_leaves_the_whole_folder(toy_files: dict[str, Path], tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    scores = execute(settings(toy_files), folder, command="adjudge train …")
+    assert {path.name for path in folder.iterdir()} == {
+        "config.toml",
+        "metrics.jsonl",
+        "checkpoint",
+        "predictions.jsonl",
+        "scores.json",
+        "manifest.json",
+    }
+    assert is_finished(folder)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["seed"] == 0
+    assert manifest["command"] == "adjudge train …"
+    assert manifest["data"]["train"]["sha256"] and manifest["versions"]["torch"]
+    assert manifest["steps"] == 3  # 24 claims, 8 a step
+    assert scores is not None
+    verdicts = list(read_verdicts(folder / "predictions.jsonl"))
+    assert score(verdicts, toy_files["test"]).label_accuracy == scores.label_accuracy
+    assert json.loads((folder / "scores.json").read_text())["label_accuracy"] == scores.label_accuracy
+
+
+def test_a_run_is_named_by_content_not_by_path(toy_files: dict[str, Path], tmp_path: Path) -> None:
+    first = settings(toy_files)
+    moved = tmp_path / "elsewhere.jsonl"
+    moved.write_bytes(toy_files["train"].read_bytes())
+    assert run_id(settings({**toy_files, "train": moved})) == run_id(first)
+    assert run_id(settings(toy_files, seed=1)) != run_id(first)
+    moved.write_bytes(toy_files["dev"].read_bytes())
+    assert run_id(settings({**toy_files, "train": moved})) != run_id(first)
+
+
+def test_a_finished_or_foreign_folder_is_refused(toy_files: dict[str, Path], tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    execute(settings(toy_files), folder)
+    with pytest.raises(ConfigError, match="finished run"):
+        execute(settings(toy_files), folder)
+    (folder / "manifest.json").unlink()
+    with pytest.raises(ConfigError, match="--resume"):
+        execute(settings(toy_files), folder)
+
+
+def test_missing_files_are_named_before_anything_is_written(
+    toy_files: dict[str, Path], tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    with pytest.raises(DataError, match="nowhere.jsonl: no such file"):
+        execute(settings({**toy_files, "dev": tmp_path / "nowhere.jsonl"}), folder)
+    assert not folder.exists()
+
+
+def test_frozen_layers_are_cached_once_and_give_the_same_scores_again(
+    toy_files: dict[str, Path], tmp_path: Path
+) -> None:
+    cache = tmp_path / "cache"
+    first = execute(settings(toy_files, freeze_layers=1), tmp_path / "a", cache=cache)
+    stored = {path: path.stat().st_mtime_ns for path in (cache / "states").iterdir()}
+    second = execute(settings(toy_files, freeze_layers=1), tmp_path / "b", cache=cache)
+    assert len(stored) == 2  # training and dev claims
+    assert {path: path.stat().st_mtime_ns for path in (cache / "states").iterdir()} == stored
+    assert first == second
+
+
+def test_weights_are_counted_on_the_claims_trained_on(toy_files: dict[str, Path]) -> None:
+    from adjudge.data.kgat import read_examples
+
+    chosen = settings(toy_files).model_copy(
+        update={"objective": settings_from({"objective": {"name": "sr", "beta": 0.999999}}).objective}
+    )
+    model = build(chosen.model, FEVER_LABELS)
+    claims = [e for e in read_examples(toy_files["train"]) if e.label != "REFUTES" or int(e.id) < 12]
+    data = tokenize(claims, model.writer, FEVER_LABELS)
+    assert data.class_counts(3) == [8, 4, 8]
+    # β → 1: weights go as 1/n = 1/8, 1/4, 1/8, scaled to mean 1: 0.75, 1.5, 0.75
+    assert objective_for(chosen, data, FEVER_LABELS).weights.tolist() == pytest.approx(
+        [0.75, 1.5, 0.75], rel=1e-4
+    )
