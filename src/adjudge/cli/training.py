@@ -1,0 +1,244 @@
+"""Commands that make models and use them on claims with evidence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from adjudge.cli.output import (
+    DeviceOption,
+    JsonOption,
+    LabelOption,
+    aliases,
+    command_line,
+    progress_console,
+    refuse_overwrite,
+    show,
+    show_json,
+)
+
+
+def train(
+    train: Annotated[
+        Path | None, typer.Option(help="Training claims with evidence and labels (KGAT format or the like).")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="The run folder to make.")] = Path("runs/new"),
+    dev: Annotated[
+        Path | None, typer.Option(help="Claims that choose the checkpoint, by label accuracy.")
+    ] = None,
+    test: Annotated[Path | None, typer.Option(help="Claims to predict and score at the end.")] = None,
+    gold: Annotated[
+        Path | None, typer.Option(help="Gold groups of the test claims (FEVER format), for the FEVER score.")
+    ] = None,
+    preset: Annotated[
+        str | None, typer.Option(help="minilm, bert-base, bert-large or roberta-large; options win over it.")
+    ] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="A TOML file, such as a run folder's config.toml.")
+    ] = None,
+    objective: Annotated[str | None, typer.Option(help="ce, mll, srn or sr.")] = None,
+    lam: Annotated[float | None, typer.Option(help="λ, the weight of the complement terms.")] = None,
+    beta: Annotated[
+        float | None, typer.Option(help="β of class-balanced weights; leave out for none.")
+    ] = None,
+    objective_variant: Annotated[
+        str | None, typer.Option(help="paper, or released: what the published code computes.")
+    ] = None,
+    model: Annotated[str | None, typer.Option(help="kgat or concat.")] = None,
+    backbone: Annotated[
+        str | None, typer.Option(help="minilm, bert-base, bert-large, roberta-large, a hub id or a folder.")
+    ] = None,
+    epochs: Annotated[int | None, typer.Option(help="Passes over the training claims.")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="Claims per forward pass.")] = None,
+    accumulation: Annotated[int | None, typer.Option(help="Forward passes per optimizer step.")] = None,
+    lr: Annotated[float | None, typer.Option(help="Highest learning rate.")] = None,
+    freeze_layers: Annotated[
+        int | None, typer.Option(help="Lowest backbone layers to freeze; their output is computed once.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(help="Train on the first so many claims.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Decides initial weights, order and dropout.")] = None,
+    label: LabelOption = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", metavar="SECTION.KEY=VALUE", help="Any other setting.")
+    ] = None,
+    resume: Annotated[bool, typer.Option(help="Go on with an interrupted run, to the same weights.")] = False,
+    cache: Annotated[Path | None, typer.Option(help="Where outputs of frozen layers are kept.")] = None,
+    device: DeviceOption = "auto",
+    json: JsonOption = False,
+) -> None:
+    """Train a verdict predictor under one of the paper's objectives.
+
+    Leaves a run folder: config.toml, metrics.jsonl, checkpoint/, predictions.jsonl, scores.json, manifest.json.
+
+    **Examples**
+
+    `adjudge train --train train.jsonl --dev dev.jsonl --out runs/ce`
+
+    `adjudge train --train train.jsonl.gz --dev dev.jsonl --test test.jsonl --preset minilm --objective sr --lam 0.25
+    --beta 0.999999 --seed 1 --out runs/sr-1`
+
+    `adjudge train --config runs/sr-1/config.toml --out runs/sr-1 --resume`
+
+    `torchrun --nproc-per-node 4 -m adjudge train --train train.jsonl --preset bert-base --out runs/four-gpus`
+    """
+    from adjudge.cli.progress import RunProgress, bar
+    from adjudge.config import merge, parse_overrides, read_preset, read_toml, settings_from
+    from adjudge.evaluation.render import scores_view
+    from adjudge.experiments.run import execute
+
+    options: dict[str, dict[str, Any]] = {
+        "data": {"train": train, "dev": dev, "test": test, "gold": gold, "limit": limit},
+        "model": {"kind": model, "backbone": backbone},
+        "objective": {"name": objective, "lam": lam, "beta": beta, "variant": objective_variant},
+        "training": {
+            "epochs": epochs,
+            "batch_size": batch_size,
+            "accumulation": accumulation,
+            "lr": lr,
+            "freeze_layers": freeze_layers,
+            "seed": seed,
+        },
+    }
+    settings = settings_from(
+        merge(
+            read_preset(preset) if preset else {},
+            read_toml(config) if config else {},
+            _given(options),
+            {"data": {"aliases": aliases(label)}} if label else {},
+            parse_overrides(set_ or ()),
+        )
+    )
+    console = progress_console()
+    with bar(console) as progress:
+        reporter = RunProgress(progress, console).reporter()
+        scores = execute(
+            settings,
+            out,
+            resume=resume,
+            cache=cache,
+            command=command_line(),
+            device=device,
+            reporter=reporter,
+        )
+    if json:
+        show_json({"run": str(out), "scores": None if scores is None else scores.to_dict()})
+    elif scores is not None:
+        show(scores_view(scores))
+    else:
+        console.print(
+            f"{out}: trained. Use it: adjudge predict {out} CLAIMS --out verdicts.jsonl", highlight=False
+        )
+
+
+def predict(
+    run: Annotated[Path, typer.Argument(help="A run folder or its checkpoint.")],
+    claims: Annotated[Path, typer.Argument(help="Claims with evidence (KGAT format or the like).")],
+    out: Annotated[
+        Path | None, typer.Option(help="Verdicts as JSONL: probabilities, evidence, weights.")
+    ] = None,
+    submission: Annotated[Path | None, typer.Option(help="The same as a FEVER submission.")] = None,
+    batch_size: Annotated[int, typer.Option(min=1, help="Claims per forward pass.")] = 32,
+    label: LabelOption = None,
+    force: Annotated[bool, typer.Option(help="Replace existing files.")] = False,
+    device: DeviceOption = "auto",
+    json: JsonOption = False,
+) -> None:
+    """Predict verdicts for claims whose evidence is given.
+
+    **Examples**
+
+    `adjudge predict runs/sr-1 dev.jsonl --out verdicts.jsonl`
+
+    `adjudge predict runs/sr-1 test.jsonl --submission predictions.jsonl`
+    """
+    from collections import Counter
+
+    from adjudge.cli.progress import bar
+    from adjudge.data.fever import write_submission
+    from adjudge.data.readers import read_examples_any
+    from adjudge.data.verdicts import write_verdicts
+    from adjudge.errors import ConfigError
+    from adjudge.experiments.run import pick_device
+    from adjudge.training.checkpoint import load_model
+    from adjudge.training.predict import predict as predict_examples
+
+    if out is None and submission is None:
+        raise ConfigError("Say where the verdicts go: --out FILE, --submission FILE or both.")
+    for path in (out, submission):
+        if path is not None:
+            refuse_overwrite(path, force)
+    total = _count(claims)
+    model = load_model(run)
+    model.module.to(pick_device(device))
+    read_labels = model.labels.with_aliases(aliases(label))
+    console = progress_console()
+    verdicts = []
+    with bar(console) as progress:
+        task = progress.add_task("predicting", total=total, note="claims")
+        for verdict in predict_examples(model, read_examples_any(claims, labels=read_labels), batch_size):
+            verdicts.append(verdict)
+            progress.advance(task)
+    if out is not None:
+        write_verdicts(out, verdicts)
+    if submission is not None:
+        write_submission(submission, verdicts)
+    counts = Counter(verdict.label for verdict in verdicts)
+    if json:
+        show_json({"claims": len(verdicts), "labels": counts})
+    else:
+        said = ", ".join(f"{name} {counts[name]:,}" for name in model.labels)
+        console.print(f"{len(verdicts):,} verdicts: {said}.", highlight=False)
+
+
+def compare(
+    plan: Annotated[str, typer.Argument(help="A preset (demo) or a TOML file that lists the runs.")],
+    out: Annotated[Path, typer.Option(help="Where data and runs go.")] = Path("runs/compare"),
+    cache: Annotated[Path | None, typer.Option(help="Where outputs of frozen layers are kept.")] = None,
+    json: JsonOption = False,
+) -> None:
+    """Run objectives side by side and test their differences.
+
+    Finished runs are never repeated and interrupted ones go on, so the command can be given again at any time.
+
+    **Examples**
+
+    `adjudge compare demo`
+
+    `adjudge compare mine.toml --out runs/mine --json`
+    """
+    from adjudge.cli.progress import RunProgress, bar
+    from adjudge.experiments.comparison import compare as run_all
+    from adjudge.experiments.comparison import read_plan
+    from adjudge.experiments.view import comparison_record, comparison_view
+
+    console = progress_console()
+    with bar(console) as progress:
+        results = run_all(
+            read_plan(plan),
+            out,
+            cache=cache,
+            command=command_line(),
+            reporter=lambda name, number, total: RunProgress(
+                progress, console, f"[{number}/{total}] {name}:"
+            ).reporter(),
+        )
+    if json:
+        show_json(comparison_record(results))
+    else:
+        show(comparison_view(results))
+
+
+def _given(options: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Only what was said on the command line."""
+    return {
+        section: {key: value for key, value in values.items() if value is not None}
+        for section, values in options.items()
+    }
+
+
+def _count(path: Path) -> int:
+    from adjudge.data.files import read_lines
+
+    return sum(1 for _ in read_lines(path))
