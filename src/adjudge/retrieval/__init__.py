@@ -3,18 +3,25 @@
 from adjudge.retrieval.build import IndexReport, Progress, build_index, index_pages
 from adjudge.retrieval.evaluate import RetrievalFigures, RetrievalScores, evaluate_retrieval
 from adjudge.retrieval.index import Index
+from adjudge.retrieval.pipeline import EvidencePipeline
 from adjudge.retrieval.protocol import Retriever
 from adjudge.retrieval.search import IndexRetriever, RetrievalSettings
+from adjudge.retrieval.select import FusionSelector, LexicalSelector, RankedSelector, Selector
 
 __all__ = [
+    "EvidencePipeline",
+    "FusionSelector",
     "Index",
     "IndexReport",
     "IndexRetriever",
+    "LexicalSelector",
     "Progress",
+    "RankedSelector",
     "RetrievalFigures",
     "RetrievalScores",
     "RetrievalSettings",
     "Retriever",
+    "Selector",
     "build_index",
     "evaluate_retrieval",
     "index_pages",

@@ -79,6 +79,16 @@ class IndexRetriever:
         query = _Query(self.index, self.settings, query_text(claim))
         return [] if k < 1 or query.empty else query.ranked_pages()[:k]
 
+    def retrieve_within(self, claim: str, pages: Sequence[str], k: int) -> list[Evidence]:
+        """The ``k`` best sentences of given pages, scored as if these pages had been found first."""
+        query = _Query(self.index, self.settings, query_text(claim))
+        if k < 1 or query.empty:
+            return []
+        first = max((hit.score for hit in query.ranked_pages()[:1]), default=0.0)
+        scored = _Ranking()
+        scored.add(query.sentences_of(list(pages), k), dict.fromkeys(pages, first), self.settings.page_weight)
+        return [_evidence(hit) for hit in scored.best(k)]
+
     def _second_hop(
         self, query: _Query, sources: Sequence[Hit], pages: Mapping[str, float]
     ) -> dict[str, float]:

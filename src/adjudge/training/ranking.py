@@ -219,7 +219,7 @@ def _identity(
 
 @dataclass(frozen=True)
 class RankerReport:
-    """What a training gave, on the held-out claims; ``group_recall`` by weight, 0 being the retriever's own."""
+    """What a training gave, on the held-out claims; ``group_recall`` by weight, 0 leaving it out."""
 
     claims: int
     held_out: int
