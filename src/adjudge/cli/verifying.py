@@ -1,0 +1,114 @@
+"""The command that verifies claims against documents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from adjudge.cli.evidence import NO_CORPUS, SELECTOR, CandidatesOption, CorpusOption, open_with_progress
+from adjudge.cli.output import (
+    DeviceOption,
+    JsonOption,
+    progress_console,
+    refuse_overwrite,
+    show,
+    show_json,
+)
+
+if TYPE_CHECKING:
+    from adjudge.serving.verifier import Verifier
+
+
+def verify(
+    claim: Annotated[str | None, typer.Argument(help="The claim; or give --claims.")] = None,
+    corpus: CorpusOption = None,
+    model: Annotated[Path | None, typer.Option(help="The run folder of a trained verdict model.")] = None,
+    selector: Annotated[str, typer.Option(help=SELECTOR)] = "fusion",
+    k: Annotated[int, typer.Option(min=1, max=5, help="Sentences that a verdict rests on.")] = 5,
+    candidates: CandidatesOption = None,
+    claims: Annotated[
+        Path | None, typer.Option(help="Many claims: JSON lines with id and claim, such as FEVER's files.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Verdicts on --claims as JSON lines, in their order.")
+    ] = None,
+    submission: Annotated[Path | None, typer.Option(help="The same as a FEVER submission.")] = None,
+    force: Annotated[bool, typer.Option(help="Replace existing files and begin again.")] = False,
+    device: DeviceOption = "auto",
+    json: JsonOption = False,
+) -> None:
+    """Verify claims against documents: find the evidence, weigh it, decide.
+
+    Where nothing is found the verdict is NOT ENOUGH INFO, and says so. With `--claims`, an interrupted command
+    given again goes on where it stopped.
+
+    **Examples**
+
+    `adjudge verify "The bridge was opened in 1932." --corpus documents/ --model runs/sr-1`
+
+    `adjudge verify --claims test.jsonl --corpus wiki --model runs/sr-1 --out verdicts.jsonl
+    --submission predictions.jsonl`
+    """
+    from adjudge.cli.evidence_view import verdict_view
+    from adjudge.data.files import read_lines
+    from adjudge.data.verdicts import verdict_record
+    from adjudge.errors import ConfigError
+    from adjudge.experiments.run import pick_device
+    from adjudge.retrieval import IndexRetriever
+    from adjudge.retrieval.pipeline import CANDIDATES
+
+    if (claim is None) == (claims is None):
+        raise ConfigError("Give either a claim or a file of them: --claims FILE.")
+    if claim is not None and not claim.strip():
+        raise ConfigError("The claim is empty.")
+    if claims is not None and out is None:
+        raise ConfigError("Say where the verdicts go: --out FILE.")
+    if claims is None and (out is not None or submission is not None):
+        raise ConfigError("--out and --submission go with --claims FILE; a single verdict is printed.")
+    if corpus is None:
+        raise ConfigError(NO_CORPUS)
+    if model is None:
+        raise ConfigError(
+            "Say which model decides: --model RUN. This version of adjudge ships none; "
+            "train one with: adjudge train --help."
+        )
+    for path in (out, submission):
+        if path is not None:
+            refuse_overwrite(path, force)
+    from adjudge.serving.verifier import Verifier
+
+    # A pipe can be read only once; its length shows when it ends.
+    total = 0 if claims is None or claims.is_fifo() else sum(1 for _ in read_lines(claims))
+    where = pick_device(device)
+    verifier = Verifier.load(model, None, selector, k, candidates or CANDIDATES, where)
+    verifier.corpus = IndexRetriever(open_with_progress(corpus))
+    if claim is not None:
+        # Bytes of the command line that are no UTF-8 cannot be written again.
+        verdict = verifier.verify(claim.encode("utf-8", "replace").decode())
+        if json:
+            show_json(verdict_record(verdict))
+        else:
+            show(verdict_view(verdict))
+    elif claims is not None and out is not None:
+        _verify_file(verifier, claims, total, out, submission, force, json)
+
+
+def _verify_file(
+    verifier: Verifier, claims: Path, total: int, out: Path, submission: Path | None, force: bool, json: bool
+) -> None:
+    from dataclasses import asdict
+
+    from adjudge.cli.evidence_view import pace
+    from adjudge.serving.bulk import verify_file
+
+    console = progress_console()
+    with pace(console, "verifying", total, "claims") as progress:
+        report = verify_file(verifier, claims, out, submission=submission, restart=force, progress=progress)
+    if json:
+        show_json(asdict(report))
+        return
+    said = ", ".join(f"{label} {number:,}" for label, number in sorted(report.labels.items()))
+    earlier = f" ({report.resumed:,} from an interrupted job)" if report.resumed else ""
+    console.print(f"{out}: {report.claims:,} verdicts{earlier}: {said}.", highlight=False, markup=False)

@@ -1,0 +1,236 @@
+"""Verdicts for a whole file of claims: streamed, in order, and resumed where an interrupted job stopped.
+
+Beside ``out`` stand, until the job is done,
+
+    out.part         the verdicts so far, appended line by line; renamed to ``out`` at the end
+    out.part.json    what they rest on: model, corpus, selector, k
+
+Claims are weighed in windows that depend on their place in the file alone, so that a job which was
+interrupted, however often, ends in the same file as one that was not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import msgspec
+
+from adjudge.data.fever import write_submission
+from adjudge.data.files import write_atomic, write_json
+from adjudge.data.records import PathLike, claim_field, read_records
+from adjudge.data.verdicts import read_verdicts, verdict_record
+from adjudge.errors import ConfigError, DataError
+from adjudge.retrieval.protocol import Retriever
+from adjudge.retrieval.search import IndexRetriever
+from adjudge.serving.corpus import fingerprint, open_corpus
+from adjudge.serving.verifier import NO_CORPUS, WINDOW, Corpus, Verifier
+from adjudge.training.dataset import chunks
+from adjudge.types import Claim, ClaimId
+
+
+@dataclass(frozen=True, slots=True)
+class BulkReport:
+    """What a bulk job wrote: verdicts in all, those an earlier attempt had left, and counts by label."""
+
+    claims: int
+    resumed: int
+    labels: dict[str, int]
+
+
+class _Line(msgspec.Struct):
+    """What a resumed job must know of a verdict."""
+
+    id: ClaimId
+    claim: str
+    label: str
+
+
+def read_claims(path: PathLike) -> Iterator[Claim]:
+    """The claims of any JSONL file with ``id`` (or ``claim_id``) and ``claim``; nothing else is looked at."""
+    for where, identity, record in read_records(path, ("id", "claim_id")):
+        yield Claim(identity, claim_field(record, where))
+
+
+def verify_file(
+    verifier: Verifier,
+    claims: PathLike,
+    out: PathLike,
+    corpus: Corpus | None = None,
+    submission: PathLike | None = None,
+    restart: bool = False,
+    progress: Callable[[int], None] = lambda done: None,
+) -> BulkReport:
+    """Write a verdict for every claim of a file, one per line, in its order.
+
+    What an interrupted call left in ``out.part`` is kept and gone on from, if it rests on the same model,
+    corpus and settings; ``restart`` begins again. ``submission`` is the same as a FEVER submission.
+    ``progress`` hears how many verdicts are written.
+    """
+    out = Path(out)
+    part = out.with_name(f"{out.name}.part")
+    job = part.with_name(f"{part.name}.json")
+    retriever = _opened(verifier.corpus if corpus is None else corpus)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with _held(part) as stream:
+            known = _take_up(stream, part, job, _definition(verifier, retriever), restart)
+            labels = Counter(line.label for line in known)
+            for label in _append(stream, known, verifier, claims, retriever, part):
+                labels[label] += 1
+                progress(labels.total())
+            os.fsync(stream.fileno())
+        if submission is not None:
+            write_submission(submission, read_verdicts(part))
+        _finish(part, out)  # last: where out is, the job is done
+    finally:
+        if part.exists() and not part.stat().st_size:  # nothing to resume
+            part.unlink()
+        if not part.exists():
+            job.unlink(missing_ok=True)
+    return BulkReport(labels.total(), len(known), dict(labels))
+
+
+def _append(
+    stream: BinaryIO,
+    known: list[_Line],
+    verifier: Verifier,
+    claims: PathLike,
+    retriever: Retriever,
+    part: Path,
+) -> Iterator[str]:
+    """Write the verdicts that are missing, and yield their labels."""
+    position = 0
+    for window in chunks(read_claims(claims), WINDOW):
+        written = known[position : position + len(window)]
+        _check_same(written, window, part, claims)
+        position += len(window)
+        if len(written) == len(window):
+            continue
+        # The whole window again, though some of it may be written: its rows are padded together.
+        verifier.forget()
+        for verdict in list(verifier.verify_many(window, retriever))[len(written) :]:
+            stream.write(msgspec.json.encode(verdict_record(verdict)) + b"\n")
+            stream.flush()
+            yield verdict.label
+    if not position:
+        raise DataError(f"{claims}: the file is empty, expected one claim per line.")
+    if position < len(known):
+        raise DataError(
+            f"{part}: holds {len(known):,} verdicts, but {claims} has {position:,} claims. {_OTHER}"
+        )
+
+
+_OTHER = "It belongs to another job: choose another --out, or pass --force to begin again."
+
+
+def _opened(corpus: Corpus | None) -> Retriever:
+    """The corpus as it is now; a verifier may have opened it long ago."""
+    if corpus is None:
+        raise ConfigError(NO_CORPUS)
+    return IndexRetriever(open_corpus(corpus)) if isinstance(corpus, (str, os.PathLike)) else corpus
+
+
+def _definition(verifier: Verifier, retriever: Retriever) -> dict[str, Any]:
+    """What decides the verdicts besides the claims."""
+    selector = verifier.selector
+    corpus = fingerprint(retriever.index) if isinstance(retriever, IndexRetriever) else _kind(retriever)
+    return {
+        "model": _weights_hash(verifier),
+        "corpus": corpus,
+        "selector": selector if isinstance(selector, str) else _kind(selector),
+        "k": verifier.k,
+        "candidates": verifier.candidates,
+    }
+
+
+def _kind(thing: object) -> str:
+    return type(thing).__name__
+
+
+def _weights_hash(verifier: Verifier) -> str:
+    digest = hashlib.sha256()
+    for name, weight in verifier.model.module.state_dict().items():
+        digest.update(name.encode())
+        digest.update(weight.detach().cpu().contiguous().view(-1).numpy().tobytes())
+    return digest.hexdigest()
+
+
+def _take_up(
+    stream: BinaryIO, part: Path, job: Path, definition: dict[str, Any], restart: bool
+) -> list[_Line]:
+    """The verdicts an earlier attempt left; the stream then stands behind the last whole one."""
+    known, end = ([], 0) if restart else _whole_lines(stream, part)
+    if known:
+        found = _read_job(job)
+        changed = [name for name in definition if found.get(name) != definition[name]]
+        if changed:
+            raise ConfigError(f"{part}: was made with another {' and '.join(changed)}. {_OTHER}")
+    stream.truncate(end)
+    stream.seek(end)
+    write_json(job, definition)
+    return known
+
+
+def _whole_lines(stream: BinaryIO, part: Path) -> tuple[list[_Line], int]:
+    """(verdicts, their bytes); a last line without an end was cut off by the interruption."""
+    decode = msgspec.json.Decoder(_Line).decode
+    lines: list[_Line] = []
+    end = 0
+    for raw in stream:
+        if not raw.endswith(b"\n"):
+            break
+        try:
+            lines.append(decode(raw))
+        except msgspec.DecodeError as error:
+            raise DataError(f"{part}:{len(lines) + 1}: not a verdict ({error}). {_OTHER}") from None
+        end += len(raw)
+    return lines, end
+
+
+def _read_job(job: Path) -> dict[str, Any]:
+    try:
+        return msgspec.json.decode(job.read_bytes(), type=dict[str, Any])
+    except (OSError, msgspec.MsgspecError):
+        return {}
+
+
+def _check_same(known: list[_Line], window: list[Claim], part: Path, claims: PathLike) -> None:
+    for line, claim in zip(known, window, strict=False):
+        if (line.id, line.claim) != (claim.id, claim.text):
+            raise DataError(
+                f"{part}: has a verdict on claim {line.id!r} where {claims} has another claim, {claim.id!r}. "
+                f"{_OTHER}"
+            )
+
+
+def _finish(part: Path, out: Path) -> None:
+    if out.suffix != ".gz":
+        os.replace(part, out)
+        return
+    with open(part, "rb") as stream, write_atomic(out) as packed:
+        shutil.copyfileobj(stream, packed)
+    part.unlink()
+
+
+@contextmanager
+def _held(part: Path) -> Iterator[BinaryIO]:
+    """Open the partial file, which no other process may have open; the system lets go when this one ends."""
+    with open(part, "a+b") as stream:
+        if sys.platform != "win32":  # elsewhere an open file cannot be renamed by another process anyway
+            import fcntl
+
+            try:
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise ConfigError(f"{part}: another process is writing it. Wait until it is done.") from None
+        stream.seek(0)
+        yield stream

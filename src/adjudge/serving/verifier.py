@@ -1,0 +1,161 @@
+"""The verifier: a trained verdict model behind a few plain calls."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from adjudge.errors import ConfigError, DataError
+from adjudge.retrieval.pipeline import CANDIDATES, EvidencePipeline
+from adjudge.retrieval.protocol import Retriever
+from adjudge.retrieval.search import IndexRetriever
+from adjudge.retrieval.select import FusionSelector, Selector
+from adjudge.serving.corpus import for_corpus, open_corpus
+from adjudge.serving.selectors import Embedder, load_selector
+from adjudge.training.checkpoint import VerdictModel, load_model
+from adjudge.training.dataset import chunks
+from adjudge.training.predict import predict
+from adjudge.types import MAX_EVIDENCE, Claim, Evidence, Example, Label, Verdict
+
+WINDOW = 32
+"""Claims whose evidence is found before the model weighs it, all in one pass."""
+
+NO_CORPUS = "No corpus: name an index, a folder or a file of documents."
+
+Corpus = str | os.PathLike[str] | Retriever
+
+
+class Verifier:
+    """Finds evidence for claims and weighs it.
+
+    Args:
+        model: a trained verdict model; :meth:`load` reads one from a run folder.
+        corpus: where to look when a call names no corpus: an index, a folder or file of documents, or any
+            object with ``retrieve(claim, k)``.
+        selector: what chooses among the sentences found: ``lexical``, ``fusion``, the folder of a trained
+            ranker, or any object with ``select(claim, candidates, k)``. Loaded when first needed.
+        k: sentences the model reads for a claim, at most five.
+        candidates: sentences the selector chooses from.
+    """
+
+    def __init__(
+        self,
+        model: VerdictModel,
+        corpus: Corpus | None = None,
+        selector: str | Selector = "fusion",
+        k: int = MAX_EVIDENCE,
+        candidates: int = CANDIDATES,
+    ) -> None:
+        if not 1 <= k <= MAX_EVIDENCE:
+            raise ConfigError(f"k = {k}: a verdict rests on 1 to {MAX_EVIDENCE} sentences.")
+        if candidates < k:
+            raise ConfigError(f"candidates = {candidates}: expected at least k = {k}.")
+        self.model = model
+        self.corpus = corpus
+        self.selector = selector
+        self.k = k
+        self.candidates = candidates
+        self._loaded: Selector | None = None
+        self._opened: dict[str, IndexRetriever] = {}
+
+    @classmethod
+    def load(
+        cls,
+        run: str | Path | None = None,
+        corpus: Corpus | None = None,
+        selector: str | Selector = "fusion",
+        k: int = MAX_EVIDENCE,
+        candidates: int = CANDIDATES,
+        device: Any = "cpu",
+    ) -> Verifier:
+        """The verifier of a run folder or checkpoint."""
+        if run is None:
+            raise ConfigError(
+                "No model was named, and this version of adjudge ships none. "
+                "Train one (adjudge train --help) and give its run folder."
+            )
+        model = load_model(Path(run))
+        model.module.to(device)
+        return cls(model, corpus, selector, k, candidates)
+
+    def verify(self, claim: str, corpus: Corpus | None = None) -> Verdict:
+        """The verdict on a claim from what the corpus says about it.
+
+        Where nothing is found the verdict is NOT ENOUGH INFO, and its ``reason`` says why.
+        """
+        if not claim.strip():
+            raise ConfigError("The claim is empty.")
+        return next(self.verify_many([claim], corpus))
+
+    def verify_many(self, claims: Iterable[str | Claim], corpus: Corpus | None = None) -> Iterator[Verdict]:
+        """A verdict for each claim, in order, holding a few of them in memory.
+
+        Texts are numbered from 0; labels and gold that records may carry are not looked at.
+        """
+        retriever = self.retriever(corpus)
+        pipeline = EvidencePipeline(retriever, self._selector(retriever), self.candidates, self.k)
+        return self._verify(claims, pipeline)
+
+    def classify(self, claim: str, evidence: Iterable[str | Evidence]) -> Verdict:
+        """A verdict on evidence given by the caller: texts, or records that also say where they stand."""
+        if not claim.strip():
+            raise ConfigError("The claim is empty.")
+        sentences = tuple(Evidence(item) if isinstance(item, str) else item for item in evidence)
+        if len(sentences) > MAX_EVIDENCE:
+            raise ConfigError(f"{len(sentences)} evidence sentences, expected at most {MAX_EVIDENCE}.")
+        return next(self.classify_many([Example(0, claim, sentences)]))
+
+    def classify_many(self, examples: Iterable[Example]) -> Iterator[Verdict]:
+        """A verdict for each example, in order, batched."""
+        return predict(self.model, examples)
+
+    def retriever(self, corpus: Corpus | None = None) -> Retriever:
+        """What searches a corpus, by default the verifier's own.
+
+        A path is opened once (and documents indexed if need be); later calls see it as it was then.
+        """
+        corpus = self.corpus if corpus is None else corpus
+        if corpus is None:
+            raise ConfigError(NO_CORPUS)
+        if not isinstance(corpus, (str, os.PathLike)):
+            return corpus
+        key = os.path.abspath(corpus)
+        if key not in self._opened:
+            self._opened[key] = IndexRetriever(open_corpus(corpus))
+        return self._opened[key]
+
+    def forget(self) -> None:
+        """Drop what the selector remembers, so that the next verdicts do not hang on earlier claims."""
+        if isinstance(self._loaded, FusionSelector) and isinstance(self._loaded.embed, Embedder):
+            self._loaded.embed.forget()
+
+    def _selector(self, retriever: Retriever) -> Selector:
+        if self._loaded is None:
+            self._loaded = load_selector(self.selector) if isinstance(self.selector, str) else self.selector
+        return for_corpus(self._loaded, retriever)
+
+    def _verify(self, claims: Iterable[str | Claim], pipeline: EvidencePipeline) -> Iterator[Verdict]:
+        for window in chunks(_records(claims), WINDOW):
+            examples = [pipeline.example(claim) for claim in window]
+            weighed = iter(self.classify_many([example for example in examples if example.evidence]))
+            for example in examples:
+                yield next(weighed) if example.evidence else self._nothing_found(example, pipeline.retriever)
+
+    def _nothing_found(self, example: Example, retriever: Retriever) -> Verdict:
+        """NOT ENOUGH INFO, which needs no model to say."""
+        label = Label.NOT_ENOUGH_INFO.value
+        empty = isinstance(retriever, IndexRetriever) and not retriever.index.manifest.sentences
+        reason = "the corpus is empty" if empty else "nothing in the corpus matches the claim"
+        probabilities = {**dict.fromkeys(self.model.labels, 0.0), label: 1.0}
+        return Verdict(example.id, example.claim, label, probabilities, (), reason)
+
+
+def _records(claims: Iterable[str | Claim]) -> Iterator[Claim]:
+    for number, claim in enumerate(claims):
+        record = Claim(number, claim) if isinstance(claim, str) else replace(claim, label=None, gold=())
+        if not record.text.strip():
+            raise DataError(f"Claim {record.id!r} is empty.")
+        yield record

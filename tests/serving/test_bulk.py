@@ -1,0 +1,239 @@
+"""A file of claims becomes a file of verdicts; whatever interrupts the work, none is lost or repeated."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adjudge import Verifier
+from adjudge.data.verdicts import read_verdicts
+from adjudge.errors import ConfigError, DataError
+from adjudge.retrieval.select import FusionSelector
+from adjudge.serving.bulk import verify_file
+from adjudge.serving.selectors import Embedder
+
+COUNT = 75  # more than two windows of 32
+
+KILLED = """
+import os, signal, sys
+import torch
+from adjudge import Verifier
+from adjudge.serving.bulk import verify_file
+
+torch.set_num_threads(1)
+run, corpus, claims, out, stop = sys.argv[1:]
+
+def progress(done):
+    if done == int(stop):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+verify_file(Verifier.load(run, corpus, selector="lexical"), claims, out, progress=progress)
+"""
+
+
+@pytest.fixture
+def claims(tmp_path: Path) -> Path:
+    """Every third claim finds nothing; ids are numbers and texts."""
+    places = ("Cologne", "Dresden", "Atlantis")
+    lines = [
+        {"id": n if n % 2 else f"é{n}", "claim": f"{places[n % 3]} is “number” {'very ' * (n % 7)}{n}."}
+        for n in range(COUNT)
+    ]
+    return write(tmp_path / "claims.jsonl", lines)
+
+
+@pytest.fixture
+def verifier(run: Path, rivers: Path) -> Verifier:
+    return Verifier.load(run, rivers, selector="lexical")
+
+
+def write(path: Path, lines: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+class Stop(Exception):
+    pass
+
+
+def stop_at(number: int) -> Any:
+    def progress(done: int) -> None:
+        if done == number:
+            raise Stop
+
+    return progress
+
+
+def interrupt(verifier: Verifier, claims: Path, out: Path, at: int) -> Path:
+    with pytest.raises(Stop):
+        verify_file(verifier, claims, out, progress=stop_at(at))
+    assert not out.exists()
+    return out.with_name(f"{out.name}.part")
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir() if path.name.startswith("v."))
+
+
+def test_every_claim_gets_its_verdict_in_order(verifier: Verifier, claims: Path, tmp_path: Path) -> None:
+    seen: list[int] = []
+    report = verify_file(verifier, claims, tmp_path / "v.jsonl", progress=seen.append)
+    wanted = [json.loads(line) for line in claims.read_text().splitlines()]
+    verdicts = list(read_verdicts(tmp_path / "v.jsonl"))
+    assert [(v.id, v.claim) for v in verdicts] == [(line["id"], line["claim"]) for line in wanted]
+    assert [v.reason is None for v in verdicts] == [n % 3 != 2 for n in range(COUNT)]
+    assert (report.claims, report.resumed, sum(report.labels.values())) == (COUNT, 0, COUNT)
+    assert seen == list(range(1, COUNT + 1))
+    assert names(tmp_path) == ["v.jsonl"]
+
+
+def test_a_killed_job_goes_on_to_the_same_file(
+    verifier: Verifier, run: Path, rivers: Path, claims: Path, tmp_path: Path
+) -> None:
+    verify_file(verifier, claims, tmp_path / "whole.jsonl")
+    out = tmp_path / "v.jsonl"
+    arguments = [run, rivers, claims, out, 40]
+    killed = subprocess.run([sys.executable, "-c", KILLED, *map(str, arguments)], check=False, timeout=100)
+    assert killed.returncode == -signal.SIGKILL
+    assert not out.exists()
+    left = (tmp_path / "v.jsonl.part").read_bytes()
+    assert left.count(b"\n") == 40
+    report = verify_file(verifier, claims, out)
+    assert (report.claims, report.resumed) == (COUNT, 40)
+    assert out.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+    assert out.read_bytes().startswith(left)
+    assert names(tmp_path) == ["v.jsonl"]
+
+
+def test_what_a_selector_remembers_does_not_change_the_file(
+    run: Path, rivers: Path, claims: Path, tmp_path: Path
+) -> None:
+    def fresh() -> Verifier:
+        return Verifier.load(run, rivers, FusionSelector(Embedder.load("tiny")))
+
+    (rivers / "more.txt").write_text(" ".join(f"Cologne has {'many ' * n}bridges." for n in range(40)))
+    verify_file(fresh(), claims, tmp_path / "whole.jsonl")
+    interrupt(fresh(), claims, tmp_path / "v.jsonl", 50)
+    verify_file(fresh(), claims, tmp_path / "v.jsonl")
+    assert (tmp_path / "v.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("at", [1, 32, 74])
+def test_a_line_that_was_cut_off_is_written_again(
+    verifier: Verifier, claims: Path, tmp_path: Path, at: int
+) -> None:
+    verify_file(verifier, claims, tmp_path / "whole.jsonl")
+    part = interrupt(verifier, claims, tmp_path / "v.jsonl", at)
+    part.write_bytes(part.read_bytes()[:-9])
+    report = verify_file(verifier, claims, tmp_path / "v.jsonl")
+    assert report.resumed == at - 1
+    assert (tmp_path / "v.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+
+
+def test_a_job_interrupted_after_its_last_verdict_is_only_finished(
+    verifier: Verifier, claims: Path, tmp_path: Path
+) -> None:
+    interrupt(verifier, claims, tmp_path / "v.jsonl", COUNT)
+    assert verify_file(verifier, claims, tmp_path / "v.jsonl").resumed == COUNT
+
+
+def test_a_bad_line_keeps_what_was_done_and_the_mended_file_goes_on(
+    verifier: Verifier, claims: Path, tmp_path: Path
+) -> None:
+    verify_file(verifier, claims, tmp_path / "whole.jsonl")
+    good = claims.read_text()
+    lines = good.splitlines(keepends=True)
+    claims.write_text("".join([*lines[:50], '{"id": 50, "claim": ""}\n', *lines[51:]]))
+    with pytest.raises(DataError, match=r"claims.jsonl:51: the claim is empty"):
+        verify_file(verifier, claims, tmp_path / "v.jsonl")
+    assert (tmp_path / "v.jsonl.part").read_bytes().count(b"\n") == 32
+    claims.write_text(good)
+    assert verify_file(verifier, claims, tmp_path / "v.jsonl").resumed == 32
+    assert (tmp_path / "v.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+
+
+def test_a_part_made_with_another_model_corpus_or_setting_is_refused(
+    verifier: Verifier, run: Path, rivers: Path, claims: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "v.jsonl"
+    part = interrupt(verifier, claims, out, 10)
+    before = part.read_bytes()
+    with pytest.raises(ConfigError, match="with another k. It belongs to another job"):
+        verify_file(Verifier.load(run, rivers, selector="lexical", k=1), claims, out)
+    (rivers / "new.txt").write_text("The Oder flows through Breslau.")
+    with pytest.raises(ConfigError, match="with another corpus"):
+        verify_file(Verifier.load(run, rivers, selector="lexical"), claims, out)
+    other = Verifier.load(run, rivers, selector="lexical")
+    next(other.model.module.parameters()).data.add_(1)
+    with pytest.raises(ConfigError, match="with another model and corpus"):
+        verify_file(other, claims, out)
+    assert part.read_bytes() == before
+    assert verify_file(other, claims, out, restart=True).resumed == 0
+
+
+def test_a_part_of_other_claims_is_refused(verifier: Verifier, claims: Path, tmp_path: Path) -> None:
+    interrupt(verifier, claims, tmp_path / "v.jsonl", 10)
+    lines = claims.read_text().splitlines(keepends=True)
+    others = tmp_path / "others.jsonl"
+    others.write_text("".join([*lines[:3], lines[3].replace("number", "numeral"), *lines[4:]]))
+    with pytest.raises(DataError, match="verdict on claim 3 where .*others.jsonl has another claim"):
+        verify_file(verifier, others, tmp_path / "v.jsonl")
+    others.write_text("".join(lines[:9]))
+    with pytest.raises(DataError, match="holds 10 verdicts, but .* has 9 claims"):
+        verify_file(verifier, others, tmp_path / "v.jsonl")
+
+
+def test_two_jobs_do_not_write_one_file(verifier: Verifier, claims: Path, tmp_path: Path) -> None:
+    out = tmp_path / "v.jsonl"
+
+    def again(done: int) -> None:
+        if done == 5:
+            with pytest.raises(ConfigError, match="another process is writing it"):
+                verify_file(verifier, claims, out)
+
+    verify_file(verifier, claims, out, progress=again)
+    assert len(list(read_verdicts(out))) == COUNT
+
+
+def test_any_file_with_ids_and_claims_will_do(verifier: Verifier, tmp_path: Path) -> None:
+    lines = [
+        {"id": 1, "claim": "Cologne.", "label": "UNHEARD-OF", "evidence": [[[1, 2, "Page", 3]]]},
+        {"claim_id": "2", "claim": "Dresden.", "evidences": []},
+        {"id": 3, "claim": "Atlantis.", "evidence": [["Page", 0, "Sentence.", 1.0]]},
+    ]
+    packed = tmp_path / "claims.jsonl.gz"
+    packed.write_bytes(gzip.compress(write(tmp_path / "c.jsonl", lines).read_bytes()))
+    verify_file(verifier, packed, tmp_path / "v.jsonl.gz")
+    assert [v.id for v in read_verdicts(tmp_path / "v.jsonl.gz")] == [1, "2", 3]
+    assert names(tmp_path) == ["v.jsonl.gz"]
+
+
+@pytest.mark.parametrize("content", [None, "", "\n\n", "[1]\n"])
+def test_a_file_without_claims_leaves_nothing_behind(
+    verifier: Verifier, tmp_path: Path, content: str | None
+) -> None:
+    claims = tmp_path / "claims.jsonl"
+    if content is not None:
+        claims.write_text(content)
+    with pytest.raises(DataError, match="claims.jsonl"):
+        verify_file(verifier, claims, tmp_path / "v.jsonl")
+    assert names(tmp_path) == []
+
+
+def test_what_an_interrupted_job_wrote_survives_the_next_failure(
+    verifier: Verifier, claims: Path, tmp_path: Path
+) -> None:
+    part = interrupt(verifier, claims, tmp_path / "v.jsonl", 40)
+    before = part.read_bytes()
+    os.rename(claims, tmp_path / "moved.jsonl")
+    with pytest.raises(DataError, match="no such file"):
+        verify_file(verifier, claims, tmp_path / "v.jsonl")
+    assert part.read_bytes() == before
