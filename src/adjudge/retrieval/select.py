@@ -24,7 +24,7 @@ Titles = Callable[[Sequence[str]], Mapping[str, str]]
 
 SPREAD = 0.02
 """What a sentence loses for each one already taken from its page, so that a claim that needs two pages may
-get both; chosen, with the weight of the fusion, on FEVER's training claims."""
+get both. It buys claims on two pages with a few on one page: docs/retrieval.md has the figures."""
 
 
 class Selector(Protocol):
