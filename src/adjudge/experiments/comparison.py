@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +12,18 @@ from adjudge.errors import ConfigError
 from adjudge.evaluation.scoring import Outcome, Scores, outcomes, scores_from_outcomes
 from adjudge.evaluation.statistics import McNemar, holm, mcnemar
 from adjudge.experiments.run import Reporter, execute, is_finished, run_id
+from adjudge.types import MAX_EVIDENCE
 
 FOLDER = Path(__file__).parents[1] / "presets" / "compare"
 
 
 @dataclass(frozen=True)
 class World:
-    """Data to be made up before the runs: how many claims, out of which seed."""
+    """Data to be made up before the runs: how many claims, out of which seed, with how many sentences each."""
 
     claims: int
     seed: int
+    sentences: int = MAX_EVIDENCE
 
 
 @dataclass(frozen=True)
@@ -71,8 +73,9 @@ def read_plan(source: str) -> Plan:
 def _world(values: Any, path: Path) -> World | None:
     if values is None:
         return None
-    if not isinstance(values, dict) or set(values) != {"claims", "seed"}:
-        raise ConfigError(f"{path}: [world] has claims and seed, found {values}.")
+    known = {field.name for field in fields(World)}
+    if not isinstance(values, dict) or not {"claims", "seed"} <= set(values) <= known:
+        raise ConfigError(f"{path}: [world] has claims and seed, and may have sentences; found {values}.")
     return World(**values)
 
 
@@ -120,9 +123,10 @@ def _data_settings(plan: Plan, folder: Path) -> dict[str, Any]:
         return {}
     from adjudge.data.world import generate, save_world
 
-    data = folder / "data" / f"world-{plan.world.claims}-{plan.world.seed}"
+    world = plan.world
+    data = folder / "data" / f"world-{world.claims}-{world.seed}-{world.sentences}"
     if not (data / "kinds-test.jsonl").exists():
-        save_world(generate(plan.world.claims, plan.world.seed), data, seed=plan.world.seed)
+        save_world(generate(world.claims, world.seed), data, seed=world.seed, most=world.sentences)
     return {
         "train": data / "train.jsonl",
         "dev": data / "tune.jsonl",
