@@ -167,10 +167,9 @@ def _within(type_: str, truth: str, inside: bool, rng: Random) -> str:
 
 def _confusion(draft: Draft, label: Label, negated: bool, rng: Random) -> _Attempt:
     """A claim about one of two namesakes; a wrong or unknown value is the other one's."""
-    index = rng.choice([i for i, entity in enumerate(draft.entities) if entity.namesake is not None])
+    pairs = [(i, entity.namesake) for i, entity in enumerate(draft.entities) if entity.namesake is not None]
+    index, other = rng.choice(pairs)
     entity = draft.entities[index]
-    other = entity.namesake
-    assert other is not None
     relation = rng.choice(
         [relation for relation in entity.kind.relations if relation.name != entity.identity]
     )
