@@ -58,6 +58,7 @@ class RunProgress:
                 f"{self.name} step {metric.step}/{steps}  epoch {metric.epoch:.2f}  dev loss {metric.loss:.4f}  "
                 f"dev LA {100 * metric.label_accuracy:.2f}  {metric.seconds:.0f} s".strip(),
                 highlight=False,
+                soft_wrap=True,
             )
         else:
             note = f"loss {metric.loss:.3f} LA {100 * metric.label_accuracy:.0f}{self.dev}"
