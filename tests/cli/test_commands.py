@@ -146,6 +146,10 @@ BAD_FILES = {
     "duplicate id": ([record(1), record(2), record(1)], ":3: id 1 was already used in line 1"),
     "empty claim": ([record(1), record(2, claim="  ")], ":2: "),
     "evidence of the wrong shape": ([record(1), record(2, evidence=[["Page", 0]])], ":2: "),
+    "a document as a sentence": (
+        [record(1), record(2, evidence=[["Page", 0, "word " * 10_000, 1.0]])],
+        ":2: an evidence sentence of 10,000 words",
+    ),
     "no label in training": ([record(1), {k: v for k, v in record(2).items() if k != "label"}], ":2: "),
     "no evidence field": ([record(1), {k: v for k, v in record(2).items() if k != "evidence"}], ":2: "),
     "not an object": ([record(1), "[1, 2]"], ":2: expected a JSON object"),
@@ -186,10 +190,10 @@ def test_a_label_can_be_renamed(tmp_path: Path) -> None:
     assert json.loads(renamed.stdout)["labels"]["SUPPORTS"] == 2
 
 
-def test_very_long_evidence_and_no_evidence_are_answered(run: Path, tmp_path: Path) -> None:
+def test_long_evidence_and_no_evidence_are_answered(run: Path, tmp_path: Path) -> None:
     claims = tmp_path / "claims.jsonl"
     write_examples(
-        claims, [Example(1, "A claim.", (Evidence("word " * 10_000, "Page", 0),)), Example(2, "Another.")]
+        claims, [Example(1, "A claim.", (Evidence("word " * 2_000, "Page", 0),)), Example(2, "Another.")]
     )
     done = adjudge("predict", run, claims, "--out", tmp_path / "v.jsonl")
     assert done.returncode == 0, done.stderr

@@ -44,14 +44,19 @@ def test_a_claim_keeps_the_first_five_sentences_that_say_something(tmp_path: Pat
     assert [item.line for item in example.evidence] == [0, 2, 3, 4, 5]
 
 
-def test_no_evidence_and_ten_thousand_words_are_both_legitimate(tmp_path: Path) -> None:
-    long = "word " * 10_000
-    path = lines(
-        tmp_path / "a.jsonl", ROME | {"evidence": []}, ROME | {"id": 2, "evidence": [["P", 0, long, 0.0]]}
-    )
-    empty, huge = read_examples(path, require_labels=True)
-    assert empty.evidence == ()
-    assert len(huge.evidence[0].text.split()) == 10_000
+def test_no_evidence_is_legitimate(tmp_path: Path) -> None:
+    (example,) = read_examples(lines(tmp_path / "a.jsonl", ROME | {"evidence": []}), require_labels=True)
+    assert example.evidence == ()
+
+
+@pytest.mark.parametrize(("words", "refused"), [(2000, False), (2001, True), (10_000, True)])
+def test_a_document_is_not_a_sentence(words: int, refused: bool, tmp_path: Path) -> None:
+    path = lines(tmp_path / "a.jsonl", ROME, ROME | {"id": 2, "evidence": [["P", 0, "word " * words, 0.0]]})
+    if not refused:
+        assert len(list(read_examples(path))) == 2
+        return
+    with pytest.raises(DataError, match=rf"a\.jsonl:2: an evidence sentence of {words:,} words"):
+        list(read_examples(path))
 
 
 @pytest.mark.parametrize(

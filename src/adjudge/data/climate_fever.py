@@ -12,12 +12,13 @@ from adjudge.data.records import (
     describe,
     label_field,
     list_field,
+    offered,
     read_records,
     write_records,
 )
 from adjudge.data.text import page_id, page_title
 from adjudge.errors import DataError
-from adjudge.types import FEVER_LABELS, MAX_EVIDENCE, Evidence, Example, LabelSet
+from adjudge.types import FEVER_LABELS, Evidence, Example, LabelSet
 
 CLIMATE_LABELS = LabelSet((*FEVER_LABELS.names, "DISPUTED"), FEVER_LABELS.aliases)
 
@@ -53,7 +54,7 @@ def _evidence(record: Record, where: str) -> tuple[Evidence, ...]:
             f"{where}: evidence {describe(item)} has the wrong shape, expected "
             '{"evidence_id": "article:line", "article": …, "evidence": sentence, …}.'
         )
-    return tuple(sentence for sentence in sentences if sentence.text.strip())[:MAX_EVIDENCE]
+    return offered(sentences, where)
 
 
 def _example_record(example: Example) -> dict[str, Any]:

@@ -13,11 +13,12 @@ from adjudge.data.records import (
     is_int,
     label_field,
     list_field,
+    offered,
     read_records,
     write_records,
 )
 from adjudge.errors import DataError
-from adjudge.types import FEVER_LABELS, MAX_EVIDENCE, Evidence, Example, LabelSet
+from adjudge.types import FEVER_LABELS, Evidence, Example, LabelSet
 
 
 def read_examples(
@@ -58,7 +59,7 @@ def _evidence(record: Record, field: str, where: str) -> tuple[Evidence, ...]:
                     f"{where}: {field} {describe(item)} is not a sentence, "
                     "expected [page, line, text, score]."
                 )
-    return tuple(sentence for sentence in sentences if sentence.text.strip())[:MAX_EVIDENCE]
+    return offered(sentences, where)
 
 
 def _example_record(example: Example) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from adjudge.data.records import (
     claim_field,
     label_field,
     missing_field,
+    offered,
     read_records,
     text_field,
     write_records,
@@ -48,7 +49,7 @@ def _evidence(record: Record, where: str) -> tuple[Evidence, ...]:
         raise missing_field(record, "evidence", where)
     text = text_field(record, name, where)
     page = page_id(record["page"]) if isinstance(record.get("page"), str) else ""
-    return (Evidence(text, page),) if text.strip() else ()
+    return offered([Evidence(text, page)], where)
 
 
 def _pair_record(example: Example) -> dict[str, Any]:

@@ -11,10 +11,13 @@ import msgspec
 
 from adjudge.data.files import read_json_lines, write_atomic
 from adjudge.errors import DataError
-from adjudge.types import ClaimId, LabelSet
+from adjudge.types import MAX_EVIDENCE, ClaimId, Evidence, LabelSet
 
 PathLike = str | os.PathLike[str]
 Record = Mapping[str, Any]
+
+MAX_SENTENCE_WORDS = 2000
+"""More is a document, of which a model would read the first few per cent; FEVER's longest has 160."""
 
 
 def read_records(
@@ -69,6 +72,19 @@ def list_field(record: Record, name: str, where: str) -> list[Any]:
     if not isinstance(value, list):
         raise DataError(f"{where}: field '{name}' is {describe(value)}, expected a list.")
     return value
+
+
+def offered(sentences: Iterable[Evidence], where: str) -> tuple[Evidence, ...]:
+    """The first five sentences that say something; none may be a whole document."""
+    kept = tuple(sentence for sentence in sentences if sentence.text.strip())[:MAX_EVIDENCE]
+    for sentence in kept:
+        words = len(sentence.text.split())
+        if words > MAX_SENTENCE_WORDS:
+            raise DataError(
+                f"{where}: an evidence sentence of {words:,} words ({sentence.text[:40]!r}…), expected at most "
+                f"{MAX_SENTENCE_WORDS:,}. A model reads about a hundred; split the text into sentences."
+            )
+    return kept
 
 
 def claim_field(record: Record, where: str) -> str:

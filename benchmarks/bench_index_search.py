@@ -1,6 +1,6 @@
 """Index and search a made-up encyclopedia: adjudge beside sqlite FTS5, in one run on one machine.
 
-    python benchmarks/index_search.py --sentences 1000000 --json index_search.json
+    python benchmarks/bench_index_search.py --sentences 1000000 --json index_search.json
 
 The corpus is written as files of the wiki dump, as a user would have it, and both sides read those files.
 Queries take turns between the two. Each side indexes in a process of its own, so that its peak memory is
