@@ -94,9 +94,11 @@ def world(
 
 
 def _stats_view(found: DatasetStats) -> RenderableType:
+    from rich.console import Group
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table(title=f"{found.path} ({found.format})", title_justify="left", box=None, show_header=False)
+    table = Table(box=None, show_header=False)
     table.add_column()
     table.add_column(justify="right")
     for label, number in found.labels.items():
@@ -113,7 +115,7 @@ def _stats_view(found: DatasetStats) -> RenderableType:
         table.add_row("gold groups", f"{found.gold.groups:,}")
         table.add_row("of several sentences", f"{found.gold.multi_sentence_groups:,}")
         table.add_row("claims that need several sentences", f"{found.gold.claims_needing_several:,}")
-    return table
+    return Group(Text(f"{found.path} ({found.format})"), table)
 
 
 def _sources_view() -> RenderableType:

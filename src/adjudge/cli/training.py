@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -122,6 +123,8 @@ def train(
             device=device,
             reporter=reporter,
         )
+    if int(os.environ.get("RANK", "0")):  # torchrun: the first worker speaks for all
+        return
     if json:
         show_json({"run": str(out), "scores": None if scores is None else scores.to_dict()})
     elif scores is not None:

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from adjudge.evaluation.scoring import Scores
 
+MATRIX = "confusion matrix (rows gold, columns predicted)"
 SHORT = {"SUPPORTS": "S", "REFUTES": "R", "NOT ENOUGH INFO": "NEI"}
 
 
@@ -39,10 +40,10 @@ def scores_view(scores: Scores) -> RenderableType:
         classes.add_row(
             label, percent(per.precision), percent(per.recall), percent(per.f1), f"{per.support:,}"
         )
-    return Group(figures, Text(), matrix_view(scores), Text(), classes)
+    return Group(figures, Text(f"\n{MATRIX}"), matrix_view(scores), Text(), classes)
 
 
-def matrix_view(scores: Scores, title: str = "confusion matrix (rows gold, columns predicted)") -> Table:
+def matrix_view(scores: Scores, title: str | None = None) -> Table:
     """The confusion matrix; right answers in bold."""
     table = Table(title=title, title_justify="left", box=None)
     table.add_column("")

@@ -91,7 +91,7 @@ def execute(
         reporter: told what happens.
 
     Returns:
-        The scores on the test claims, None without such a file.
+        The scores on the test claims; None without such a file, and on every worker but the first.
     """
     import torch
 
@@ -107,7 +107,8 @@ def execute(
             _prepare_folder(settings, folder, resume)
         team.wait()
         torch.manual_seed(settings.training.seed)
-        progress = _train(settings, folder, identity, resume, cache, chosen, team, reporter)
+        told = reporter if team.is_first else Reporter()
+        progress = _train(settings, folder, identity, resume, cache, chosen, team, told)
         if not team.is_first:
             return None
     scores = None
