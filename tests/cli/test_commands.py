@@ -1,20 +1,15 @@
 from __future__ import annotations
 
-import io
 import json
-import os
 import subprocess
 import sys
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import NamedTuple
-from unittest import mock
 
 import pytest
 
-from adjudge.cli import main
 from adjudge.data.kgat import write_examples
 from adjudge.types import Evidence, Example
+from command import adjudge
 
 LABELS = ("SUPPORTS", "REFUTES", "NOT ENOUGH INFO")
 TINY = (
@@ -29,32 +24,6 @@ TINY = (
     "--set",
     "model.max_length=32",
 )
-
-
-class Done(NamedTuple):
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-def adjudge(*arguments: object, cwd: Path | None = None) -> Done:
-    """Run a command as the shell would, in this process: importing torch anew for each costs seconds."""
-    out, err = io.StringIO(), io.StringIO()
-    before = Path.cwd()
-    os.chdir(cwd or before)
-    try:
-        with (
-            mock.patch.object(sys, "argv", ["adjudge", *map(str, arguments)]),
-            redirect_stdout(out),
-            redirect_stderr(err),
-        ):
-            main()
-        code: object = 0
-    except SystemExit as stop:
-        code = stop.code
-    finally:
-        os.chdir(before)
-    return Done(int(str(code or 0)), out.getvalue(), err.getvalue())
 
 
 def test_the_installed_command_exits_with_2_and_no_traceback(tmp_path: Path) -> None:

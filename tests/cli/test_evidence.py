@@ -7,54 +7,22 @@ import json
 import os
 import re
 import shutil
-import sys
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import Any, NamedTuple
-from unittest import mock
+from typing import Any
 
 import pytest
-import torch
 from rich.console import Console
 
-from adjudge.cli import main
 from adjudge.cli.evidence_view import printed, verdict_view
-from adjudge.config import ModelSettings
 from adjudge.data.fever import write_claims
 from adjudge.data.world import generate, save_world
-from adjudge.training.checkpoint import build, save_model
 from adjudge.types import FEVER_LABELS, Evidence, Verdict
+from command import Done, adjudge
 
 RESOURCES = Path(__file__).parents[1] / "resources"
 CLAIM = "The Ellery Bridge was opened in 1932."
 WRITTEN = "It was designed by *Ingrid Solberg* and\nopened to traffic in 1932."
 DECIDING = WRITTEN.replace("*", "")
-
-
-class Done(NamedTuple):
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-def adjudge(*arguments: object, cwd: Path | None = None) -> Done:
-    """Run a command as the shell would, in this process: importing torch anew for each costs seconds."""
-    out, err = io.StringIO(), io.StringIO()
-    before = Path.cwd()
-    os.chdir(cwd or before)
-    try:
-        with (
-            mock.patch.object(sys, "argv", ["adjudge", *map(str, arguments)]),
-            redirect_stdout(out),
-            redirect_stderr(err),
-        ):
-            main()
-        code: object = 0
-    except SystemExit as stop:
-        code = stop.code
-    finally:
-        os.chdir(before)
-    return Done(int(str(code or 0)), out.getvalue(), err.getvalue())
 
 
 def fine(*arguments: object, cwd: Path | None = None) -> Done:
@@ -70,13 +38,9 @@ def refused(*arguments: object, cwd: Path | None = None) -> str:
     return " ".join(done.stderr.split())
 
 
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model with random weights: it answers, but knows nothing."""
-    folder = tmp_path_factory.mktemp("model") / "run"
-    torch.manual_seed(0)
-    save_model(build(ModelSettings(backbone="tiny", max_length=64), FEVER_LABELS), folder)
-    return folder
+@pytest.fixture(scope="session")
+def run(untrained_run: Path) -> Path:
+    return untrained_run
 
 
 @pytest.fixture

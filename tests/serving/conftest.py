@@ -6,10 +6,6 @@ from pathlib import Path
 import pytest
 import torch
 
-from adjudge.config import ModelSettings
-from adjudge.training.checkpoint import build, save_model
-from adjudge.types import FEVER_LABELS
-
 
 @pytest.fixture(autouse=True)
 def one_thread() -> Iterator[None]:
@@ -21,12 +17,8 @@ def one_thread() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model with random weights: it answers, but knows nothing."""
-    folder = tmp_path_factory.mktemp("model") / "run"
-    torch.manual_seed(0)
-    save_model(build(ModelSettings(backbone="tiny", max_length=64), FEVER_LABELS), folder)
-    return folder
+def run(untrained_run: Path) -> Path:
+    return untrained_run
 
 
 @pytest.fixture
