@@ -126,7 +126,7 @@ def settings_from(values: Mapping[str, Any], where: str = "settings") -> RunSett
     try:
         return RunSettings.model_validate(values)
     except ValidationError as error:
-        raise ConfigError(f"{where}: " + "; ".join(_problems(error)) + ".") from None
+        raise ConfigError(f"{where}: " + "; ".join(problems_in(error)) + ".") from None
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -190,7 +190,8 @@ def parse_overrides(pairs: Sequence[str]) -> dict[str, Any]:
     return values
 
 
-def _problems(error: ValidationError) -> list[str]:
+def problems_in(error: ValidationError) -> list[str]:
+    """What pydantic found, a line each, in the words of a user of the settings."""
     problems = []
     for item in error.errors():
         place = ".".join(str(part) for part in item["loc"])

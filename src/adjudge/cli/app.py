@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from adjudge import __version__
-from adjudge.cli import data, evidence, scoring, training, verifying
+from adjudge.cli import data, evidence, experiments, scoring, training, verifying
 
 app = typer.Typer(
     name="adjudge",
@@ -25,7 +25,7 @@ app.command(no_args_is_help=True)(training.train)
 app.command(no_args_is_help=True)(training.predict)
 app.command("train-ranker", no_args_is_help=True)(evidence.train_ranker)
 app.command(no_args_is_help=True)(scoring.score)
-app.command(no_args_is_help=True)(training.compare)
+app.command(no_args_is_help=True)(experiments.compare)
 app.add_typer(data.app, name="data")
 
 

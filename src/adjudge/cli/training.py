@@ -195,44 +195,6 @@ def predict(
         console.print(f"{len(verdicts):,} verdicts: {said}.", highlight=False)
 
 
-def compare(
-    plan: Annotated[str, typer.Argument(help="A preset (demo) or a TOML file that lists the runs.")],
-    out: Annotated[Path, typer.Option(help="Where data and runs go.")] = Path("runs/compare"),
-    cache: Annotated[Path | None, typer.Option(help="Where outputs of frozen layers are kept.")] = None,
-    json: JsonOption = False,
-) -> None:
-    """Run objectives side by side and test their differences.
-
-    Finished runs are never repeated and interrupted ones go on, so the command can be given again at any time.
-
-    **Examples**
-
-    `adjudge compare demo`
-
-    `adjudge compare mine.toml --out runs/mine --json`
-    """
-    from adjudge.cli.progress import RunProgress, bar
-    from adjudge.experiments.comparison import compare as run_all
-    from adjudge.experiments.comparison import read_plan
-    from adjudge.experiments.view import comparison_record, comparison_view
-
-    console = progress_console()
-    with bar(console) as progress:
-        results = run_all(
-            read_plan(plan),
-            out,
-            cache=cache,
-            command=command_line(),
-            reporter=lambda name, number, total: RunProgress(
-                progress, console, f"[{number}/{total}] {name}:"
-            ).reporter(),
-        )
-    if json:
-        show_json(comparison_record(results))
-    else:
-        show(comparison_view(results))
-
-
 def _given(options: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """Only what was said on the command line."""
     return {

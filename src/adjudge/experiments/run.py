@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import itertools
 import json
@@ -55,13 +56,30 @@ def data_hashes(data: DataSettings) -> dict[str, str]:
     for path in paths.values():
         if path is not None and not path.is_file():
             raise DataError(f"{path}: {'is a directory' if path.is_dir() else 'no such file'}.")
-    return {name: sha256(path) for name, path in paths.items() if path is not None}
+    return {name: _digest(path, *_stamp(path)) for name, path in paths.items() if path is not None}
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_size, found.st_mtime_ns
+
+
+@functools.lru_cache(maxsize=64)
+def _digest(path: Path, size: int, changed: int) -> str:
+    """Read once for all runs of a comparison, again when the file has changed."""
+    return sha256(path)
 
 
 def read_settings(folder: Path) -> RunSettings:
     """The settings a run folder was made with."""
     path = folder / "config.toml"
     return settings_from(read_toml(path), str(path))
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """How a finished run came about."""
+    manifest: dict[str, Any] = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    return manifest
 
 
 def is_finished(folder: Path) -> bool:
@@ -114,7 +132,9 @@ def execute(
     scores = None
     if settings.data.test is not None:
         reporter.stage("predicting")
-        scores = predict_and_score(load_model(folder), settings, folder, chosen)
+        model = load_model(folder)
+        model.module.to(chosen)
+        scores = _predict_and_score(model, settings.data, settings.data.test, folder)
     write_json(folder / "manifest.json", _manifest(settings, identity, progress, started, command))
     (folder / "resume.safetensors").unlink(missing_ok=True)
     return scores
@@ -144,7 +164,9 @@ def _train(
     if settings.model.kind == "concat" and settings.training.shuffle_evidence:
         claims = shuffled_evidence(claims, settings.training.seed)  # one row: the batch cannot reorder it
     data = tokenize(claims, model.writer, labels)
-    dev = _dev(settings.data, model, labels)
+    dev = None
+    if settings.data.dev is not None:
+        dev = tokenize(_dev_claims(settings.data, settings.data.dev), model.writer, labels)
     if settings.training.freeze_layers:
         reporter.stage("caching frozen layers")
         where = (cache or default_cache()) / "states"
@@ -186,18 +208,16 @@ def objective_for(settings: RunSettings, data: Dataset, labels: LabelSet) -> Obj
     )
 
 
-def predict_and_score(model: VerdictModel, settings: RunSettings, folder: Path, device: Any) -> Scores:
-    """Predict the test claims into ``predictions.jsonl`` and score them into ``scores.json``."""
+def _predict_and_score(model: VerdictModel, data: DataSettings, test: Path, folder: Path) -> Scores:
+    """Predict the dev claims, for calibration, and the test claims, and score these."""
     from adjudge.training.predict import predict
 
-    test = settings.data.test
-    if test is None:
-        raise ConfigError("data.test is not set: there is nothing to predict.")
-    model.module.to(device)
-    labels = settings.data.label_set
+    labels = data.label_set
+    if data.dev is not None:
+        write_verdicts(folder / "dev_predictions.jsonl", predict(model, _dev_claims(data, data.dev)))
     examples = read_examples_any(test, labels=labels, require_labels=True)
     write_verdicts(folder / "predictions.jsonl", predict(model, examples))
-    scores = score(folder / "predictions.jsonl", settings.data.gold or test, labels)
+    scores = score(folder / "predictions.jsonl", data.gold or test, labels)
     write_json(folder / "scores.json", scores.to_dict())
     return scores
 
@@ -231,13 +251,9 @@ def _training_claims(data: DataSettings, labels: LabelSet) -> Iterator[Example]:
     return itertools.islice(claims, data.limit)
 
 
-def _dev(data: DataSettings, model: VerdictModel, labels: LabelSet) -> Dataset | None:
-    from adjudge.training.dataset import tokenize
-
-    if data.dev is None:
-        return None
-    claims = read_examples_any(data.dev, labels=labels, require_labels=True)
-    return tokenize(itertools.islice(claims, data.dev_limit), model.writer, labels)
+def _dev_claims(data: DataSettings, dev: Path) -> Iterator[Example]:
+    claims = read_examples_any(dev, labels=data.label_set, require_labels=True)
+    return itertools.islice(claims, data.dev_limit)
 
 
 def _prepare_folder(settings: RunSettings, folder: Path, resume: bool) -> None:

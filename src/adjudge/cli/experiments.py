@@ -1,0 +1,102 @@
+"""Commands over many runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from adjudge.cli.output import JsonOption, command_line, progress_console, show, show_json
+
+
+def compare(
+    plan: Annotated[
+        str,
+        typer.Argument(
+            help="A preset (demo, fever-mini, paper-bert-base, paper-bert-large, paper-roberta-large) or a TOML file."
+        ),
+    ],
+    out: Annotated[Path | None, typer.Option(help="Where data and runs go; runs/PLAN by default.")] = None,
+    train: Annotated[Path | None, typer.Option(help="Training claims with evidence.")] = None,
+    dev: Annotated[Path | None, typer.Option(help="Claims that choose checkpoint and run.")] = None,
+    test: Annotated[Path | None, typer.Option(help="Claims the table is about; they choose nothing.")] = None,
+    gold: Annotated[Path | None, typer.Option(help="Gold groups of the test claims, for FS.")] = None,
+    objectives: Annotated[
+        str | None, typer.Option(help="Which, of ce,mll,srn,sr; the baseline is always there.")
+    ] = None,
+    variant: Annotated[
+        str | None,
+        typer.Option(help="paper, released (what the published code computes), or paper,released."),
+    ] = None,
+    seeds: Annotated[str | None, typer.Option(help="Such as 0,1,2.")] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="SECTION.KEY=VALUE", help="Any setting of the runs, or grid.KEY=VALUE."
+        ),
+    ] = None,
+    protocol: Annotated[
+        str, typer.Option(help="nested; or paper: choose and report on the same claims, as the paper does.")
+    ] = "nested",
+    cache: Annotated[Path | None, typer.Option(help="Where outputs of frozen layers are kept.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the runs and what they cost.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Run objectives side by side and test their differences: the paper's table.
+
+    The plan is a grid: objective × weighting × backbone × seed. Finished runs are never repeated and interrupted ones
+    go on where they were, so the command can be given again at any time.
+
+    **Examples**
+
+    `adjudge compare demo`
+
+    `adjudge compare fever-mini --train train.jsonl.gz --dev tune.jsonl --test dev.jsonl --variant paper,released`
+
+    `adjudge compare paper-bert-base --train train.json --dev tune.json --test dev.json --gold dev.jsonl --dry-run`
+
+    `adjudge compare mine.toml --seeds 0,1,2,3,4 --set training.epochs=2 --set grid.beta=0.9999 --json`
+    """
+    from adjudge.cli.progress import GridProgress
+    from adjudge.experiments.comparison import compare as run_all
+    from adjudge.experiments.comparison import local_runner, prepare
+    from adjudge.experiments.plan import read_plan
+    from adjudge.experiments.view import comparison_view, plan_view
+
+    files = {"train": train, "dev": dev, "test": test, "gold": gold}
+    axes = {"objectives": _listed(objectives), "variants": _listed(variant), "seeds": _listed(seeds)}
+    chosen = read_plan(plan, _layer(files, axes, set_ or ()))
+    folder = out or Path("runs") / Path(plan).stem
+    jobs = prepare(chosen, folder)
+    if dry_run:
+        from adjudge.experiments.cost import estimate
+
+        cost = estimate(jobs)
+        if json:
+            show_json({"runs": [str(job.folder) for job in jobs], "cost": cost._asdict()})
+        else:
+            show(plan_view(jobs, cost))
+        return
+    progress = GridProgress(jobs, progress_console())
+    runner = local_runner(cache or folder / "cache", command_line(), progress.reporter)
+    with progress.live():
+        summary = run_all(chosen, folder, runner=runner, command=command_line(), protocol=protocol)
+    if json:
+        show_json(summary.to_dict())
+    else:
+        show(comparison_view(summary))
+
+
+def _listed(text: str | None) -> list[str] | None:
+    return None if text is None else [part.strip() for part in text.split(",")]
+
+
+def _layer(files: dict[str, Any], axes: dict[str, Any], pairs: list[str] | tuple[str, ...]) -> dict[str, Any]:
+    """What was said on the command line, as values of a plan."""
+    from adjudge.config import merge, parse_overrides
+
+    said = parse_overrides(pairs)
+    grid = said.pop("grid", {})
+    run = merge({"data": {name: path for name, path in files.items() if path is not None}}, said)
+    return {"run": run, "grid": {**grid, **{name: value for name, value in axes.items() if value}}}
