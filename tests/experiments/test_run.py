@@ -32,6 +32,7 @@ def test_a_run_leaves_the_whole_folder(toy_files: dict[str, Path], tmp_path: Pat
         "config.toml",
         "metrics.jsonl",
         "checkpoint",
+        "dev_predictions.jsonl",
         "predictions.jsonl",
         "scores.json",
         "manifest.json",
