@@ -38,6 +38,7 @@ CHANGED: dict[str, dict[str, Any]] = {
         "kind": "kgat",
         "backbone": "bert-base",
         "max_length": 64,
+        "pooling": "mean",
         "dropout": 0.0,
         "titles": False,
         "released": True,
@@ -55,10 +56,12 @@ CHANGED: dict[str, dict[str, Any]] = {
         "batch_size": 3,
         "accumulation": 5,
         "lr": 3e-5,
+        "head_lr": 1e-3,
         "warmup": 0.0,
         "weight_decay": 0.0,
         "clip": float("inf"),
         "freeze_layers": 2,
+        "freeze_embeddings": True,
         "eval_every": 7,
         "seed": 42,
         "shuffle_evidence": False,
@@ -128,6 +131,8 @@ def test_every_problem_is_listed_at_once():
         ("training", "lr", 0),
         ("training", "lr", float("nan")),
         ("training", "lr", float("inf")),
+        ("training", "head_lr", 0),
+        ("training", "head_lr", float("nan")),
         ("training", "warmup", 1.0),
         ("training", "weight_decay", -0.1),
         ("training", "weight_decay", float("inf")),
@@ -142,6 +147,7 @@ def test_every_problem_is_listed_at_once():
         ("model", "max_length", 513),
         ("model", "dropout", 1.0),
         ("model", "dropout", -0.1),
+        ("model", "pooling", "max"),
         ("objective", "lam", -1),
         ("objective", "lam", float("inf")),
         ("objective", "beta", -0.1),
@@ -195,7 +201,9 @@ def test_the_papers_presets_hold_the_papers_settings():
         training = settings_from(read_preset(name)).training
         assert (training.batch_size, training.accumulation, training.lr) == (8, accumulation, lr)
         assert (training.epochs, training.warmup, training.weight_decay) == (3, 0.1, 0.01)
-        assert training.freeze_layers == 0
+        assert training.freeze_layers == 0 and not training.freeze_embeddings
+        assert training.head_lr is None
+        assert settings_from(read_preset(name)).model.pooling == "pooler"
 
 
 def test_an_unknown_preset_is_named_with_those_that_exist():

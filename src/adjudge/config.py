@@ -52,6 +52,7 @@ class ModelSettings(BaseModel):
     kind: Literal["kgat", "concat"] = "kgat"
     backbone: str = Field("minilm", description="a short name, a hub id or a path")
     max_length: int = Field(130, ge=16, le=512, description="tokens per row")
+    pooling: Literal["pooler", "mean"] = Field("pooler", description="a row's state: pooler's, or mean token")
     dropout: float = Field(0.1, ge=0, lt=1, description="on what the backbone gives to the head")
     titles: bool = Field(True, description="show the model the page's title")
     released: bool = Field(False, description="attend to empty rows, as the published code does")
@@ -96,10 +97,14 @@ class TrainingSettings(BaseModel):
     batch_size: int = Field(8, ge=1, description="claims per forward pass")
     accumulation: int = Field(8, ge=1, description="forward passes per optimizer step")
     lr: float = Field(5e-5, gt=0, allow_inf_nan=False)
+    head_lr: float | None = Field(
+        None, gt=0, allow_inf_nan=False, description="of what is not backbone; none: lr"
+    )
     warmup: float = Field(0.1, ge=0, lt=1, description="share of the steps in which the rate rises")
     weight_decay: float = Field(0.01, ge=0, allow_inf_nan=False)
     clip: float = Field(1.0, gt=0, description="largest gradient norm")
     freeze_layers: int = Field(0, ge=0, description="lowest backbone layers that stay as they are, cached")
+    freeze_embeddings: bool = Field(False, description="keep the backbone's token embeddings as they are")
     eval_every: int = Field(100, ge=1, description="optimizer steps between evaluations")
     seed: int = Field(0, ge=0)
     shuffle_evidence: bool = True

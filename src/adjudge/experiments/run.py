@@ -137,7 +137,9 @@ def _train(
 
     labels = settings.data.label_set
     reporter.stage("loading the backbone")
-    model = build(settings.model, labels, settings.training.freeze_layers)
+    model = build(
+        settings.model, labels, settings.training.freeze_layers, settings.training.freeze_embeddings
+    )
     model.module.to(device)
     reporter.stage("reading claims")
     claims = _training_claims(settings.data, labels)

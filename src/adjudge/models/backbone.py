@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -32,13 +32,19 @@ class Backbone(nn.Module):
     Args:
         encoder: an encoder model such as ``AutoModel.from_config`` gives.
         frozen: how many of the lowest layers to freeze; 0 trains everything.
+        pooling: what a row's state is: the encoder's pooler over [CLS] (its state where there is no
+            pooler), or the mean of the row's token states, which suits encoders trained that way.
     """
 
-    def __init__(self, encoder: Any, frozen: int = 0) -> None:
+    def __init__(self, encoder: Any, frozen: int = 0, pooling: Literal["pooler", "mean"] = "pooler") -> None:
         super().__init__()
         self.encoder = encoder
+        self.pooling = pooling
         self.hidden_size = _hidden_size(encoder.config)
         self.frozen = frozen
+        pooler = getattr(encoder, "pooler", None)
+        if pooling == "mean" and pooler is not None:  # takes no part: nothing to train
+            pooler.requires_grad_(False)
         layers = _layers(encoder)
         if frozen and (layers is None or not 0 < frozen <= len(layers)):
             known = "its layers are not reachable" if layers is None else f"it has {len(layers)} layers"
@@ -83,6 +89,10 @@ class Backbone(nn.Module):
             states[rows, :length] = self._lower(batch, rows, length, _attention(batch, rows, length))
         return states
 
+    def freeze_embeddings(self) -> None:
+        """Keep the embeddings as they are: half of a small encoder, and hardly moved by training."""
+        self.encoder.get_input_embeddings().requires_grad_(False)
+
     def train(self, mode: bool = True) -> Backbone:
         """Train mode for what is trained; frozen layers stay in eval mode."""
         super().train(mode)
@@ -100,6 +110,8 @@ class Backbone(nn.Module):
             output = self.encoder(**self._inputs(batch, rows, length), attention_mask=attended.long())
             states = output.last_hidden_state
             pooled = getattr(output, "pooler_output", None)
+            if self.pooling == "mean":
+                return Encoded(states, _mean(states, batch.lengths[rows]))
             return Encoded(states, states[:, 0] if pooled is None else pooled)
         mask = _attention(batch, rows, length)
         if batch.states is not None:
@@ -109,6 +121,8 @@ class Backbone(nn.Module):
                 states = self._lower(batch, rows, length, mask)
         for layer in layers[self.frozen :]:
             states = layer(states, mask)
+        if self.pooling == "mean":
+            return Encoded(states, _mean(states, batch.lengths[rows]))
         pooler = getattr(self.encoder, "pooler", None)
         return Encoded(states, states[:, 0] if pooler is None else pooler(states))
 
@@ -153,6 +167,12 @@ def _attention(batch: Batch, rows: Tensor, length: int) -> Tensor | None:
     """(R, 1, 1, L) as SDPA takes it; None where no row is padded."""
     lengths = batch.lengths[rows]
     return None if bool((lengths == length).all()) else _within(lengths, length)[:, None, None, :]
+
+
+def _mean(states: Tensor, lengths: Tensor) -> Tensor:
+    """(R, L, d) → (R, d), over the tokens inside each row."""
+    inside = _within(lengths, states.shape[1])[..., None].to(states.dtype)
+    return (states * inside).sum(dim=1) / inside.sum(dim=1)
 
 
 def _within(lengths: Tensor, length: int) -> Tensor:

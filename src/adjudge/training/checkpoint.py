@@ -36,16 +36,21 @@ class VerdictModel:
     settings: ModelSettings
 
 
-def build(settings: ModelSettings, labels: LabelSet, freeze_layers: int = 0) -> VerdictModel:
+def build(
+    settings: ModelSettings, labels: LabelSet, freeze_layers: int = 0, freeze_embeddings: bool = False
+) -> VerdictModel:
     """A new verdict model on a pre-trained backbone; the head's weights come from torch's random state."""
     encoder, tokenizer = load_encoder(settings.backbone)
-    return _assemble(settings, labels, encoder, tokenizer, freeze_layers)
+    model = _assemble(settings, labels, encoder, tokenizer, freeze_layers)
+    if freeze_embeddings:
+        model.module.backbone.freeze_embeddings()
+    return model
 
 
 def _assemble(
     settings: ModelSettings, labels: LabelSet, encoder: Any, tokenizer: Any, freeze_layers: int = 0
 ) -> VerdictModel:
-    backbone = Backbone(encoder, frozen=freeze_layers)
+    backbone = Backbone(encoder, freeze_layers, settings.pooling)
     longest = backbone.max_length
     if longest is not None and settings.max_length > longest:
         raise ConfigError(
