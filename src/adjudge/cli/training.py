@@ -47,7 +47,7 @@ def train(
     objective_variant: Annotated[
         str | None, typer.Option(help="paper, or released: what the published code computes.")
     ] = None,
-    model: Annotated[str | None, typer.Option(help="kgat or concat.")] = None,
+    model: Annotated[str | None, typer.Option(help="kgat, mixture or concat.")] = None,
     backbone: Annotated[
         str | None, typer.Option(help="minilm, bert-base, bert-large, roberta-large, a hub id or a folder.")
     ] = None,

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
 import platform
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
@@ -21,7 +20,8 @@ from adjudge.data.readers import read_examples_any
 from adjudge.data.verdicts import write_verdicts
 from adjudge.errors import ConfigError, DataError
 from adjudge.evaluation.scoring import Scores, score
-from adjudge.types import Example, LabelSet
+from adjudge.experiments.claims import claims_of
+from adjudge.types import LabelSet
 
 if TYPE_CHECKING:
     from adjudge.objectives import Objective
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from adjudge.training.distributed import Workers
     from adjudge.training.loop import Metric
 
-FILES = ("train", "dev", "test", "gold")
+FILES = ("train", "pages", "dev", "test", "gold")
 
 
 @dataclass(frozen=True)
@@ -142,11 +142,11 @@ def _train(
     )
     model.module.to(device)
     reporter.stage("reading claims")
-    claims = _training_claims(settings.data, labels)
+    claims, dev_claims = claims_of(settings)
     if settings.model.kind == "concat" and settings.training.shuffle_evidence:
         claims = shuffled_evidence(claims, settings.training.seed)  # one row: the batch cannot reorder it
     data = tokenize(claims, model.writer, labels)
-    dev = _dev(settings.data, model, labels)
+    dev = None if dev_claims is None else tokenize(dev_claims, model.writer, labels)
     if settings.training.freeze_layers:
         reporter.stage("caching frozen layers")
         where = (cache or default_cache()) / "states"
@@ -224,22 +224,6 @@ def default_cache() -> Path:
     from platformdirs import user_cache_path
 
     return user_cache_path("adjudge")
-
-
-def _training_claims(data: DataSettings, labels: LabelSet) -> Iterator[Example]:
-    if data.train is None:
-        raise ConfigError("data.train is not set: give a file of claims with evidence and labels.")
-    claims = read_examples_any(data.train, labels=labels, require_labels=True, field=data.field)
-    return itertools.islice(claims, data.limit)
-
-
-def _dev(data: DataSettings, model: VerdictModel, labels: LabelSet) -> Dataset | None:
-    from adjudge.training.dataset import tokenize
-
-    if data.dev is None:
-        return None
-    claims = read_examples_any(data.dev, labels=labels, require_labels=True)
-    return tokenize(itertools.islice(claims, data.dev_limit), model.writer, labels)
 
 
 def _prepare_folder(settings: RunSettings, folder: Path, resume: bool) -> None:

@@ -51,6 +51,8 @@ def _assemble(
     settings: ModelSettings, labels: LabelSet, encoder: Any, tokenizer: Any, freeze_layers: int = 0
 ) -> VerdictModel:
     backbone = Backbone(encoder, freeze_layers, settings.pooling)
+    if settings.backbone_dropout is not None:
+        backbone.set_dropout(settings.backbone_dropout)
     longest = backbone.max_length
     if longest is not None and settings.max_length > longest:
         raise ConfigError(
