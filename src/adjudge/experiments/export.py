@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -132,7 +131,7 @@ def _by_view(
 
 def _tested(model: VerdictModel, path: Path, settings: RunSettings, temperature: float) -> Figures:
     examples = read_examples_any(path, labels=settings.data.label_set, require_labels=True)
-    log_probs, gold = _judged(model, islice(examples, None))
+    log_probs, gold = _judged(model, examples)
     return figures(path.name, log_probs, gold, temperature, list(model.labels))
 
 
