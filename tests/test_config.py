@@ -25,14 +25,16 @@ from adjudge.errors import ConfigError
 CHANGED: dict[str, dict[str, Any]] = {
     "data": {
         "train": Path("claims/train.jsonl.gz"),
+        "pages": Path("pages.jsonl"),
+        "holdout": 0.25,
         "dev": Path("dev.jsonl"),
         "test": Path("test.jsonl"),
         "gold": Path("gold.jsonl"),
         "field": "retrieved",
         "limit": 10,
         "dev_limit": 20,
-        "labels": ("YES", "NO"),
-        "aliases": {"yeah": "YES"},
+        "labels": ("REFUTES", "SUPPORTS", "NOT ENOUGH INFO"),
+        "aliases": {"yeah": "SUPPORTS"},
     },
     "model": {
         "kind": "kgat",
@@ -40,6 +42,7 @@ CHANGED: dict[str, dict[str, Any]] = {
         "max_length": 64,
         "pooling": "mean",
         "dropout": 0.0,
+        "backbone_dropout": 0.2,
         "titles": False,
         "released": True,
     },
@@ -65,6 +68,16 @@ CHANGED: dict[str, dict[str, Any]] = {
         "eval_every": 7,
         "seed": 42,
         "shuffle_evidence": False,
+    },
+    "augment": {
+        "passes": 2,
+        "sentences": 4,
+        "retrieved": 0.1,
+        "contrast": 0.2,
+        "irrelevant": 0.0,
+        "nothing": 0.01,
+        "altered": 0.0,
+        "title_dropout": 1.0,
     },
 }
 
@@ -118,7 +131,7 @@ def test_every_problem_is_listed_at_once():
         "training.lr is -1: input should be greater than 0",
         "training.epochs is 0: input should be greater than or equal to 1",
         "training.speed is not a setting",
-        "model.kind is 'lstm': input should be 'kgat' or 'concat'",
+        "model.kind is 'lstm': input should be 'kgat', 'mixture' or 'concat'",
         "model.max_length is 'long'",
         "objective.beta is 1.0: input should be less than 1",
     ):
@@ -148,6 +161,11 @@ def test_every_problem_is_listed_at_once():
         ("model", "dropout", 1.0),
         ("model", "dropout", -0.1),
         ("model", "pooling", "max"),
+        ("model", "backbone_dropout", 1.0),
+        ("data", "holdout", 1.0),
+        ("augment", "passes", 0),
+        ("augment", "sentences", 6),
+        ("augment", "contrast", 1.5),
         ("objective", "lam", -1),
         ("objective", "lam", float("inf")),
         ("objective", "beta", -0.1),
@@ -168,6 +186,15 @@ def test_settings_that_contradict_each_other_are_refused():
         settings_from({"model": {"kind": "concat", "released": True}})
     with pytest.raises(ConfigError, match="objective: variant 'released' has no other weighting"):
         settings_from({"objective": {"variant": "released", "weighting": "complement"}})
+
+
+def test_augment_settings_must_fit_together():
+    with pytest.raises(ConfigError, match="augment: the views' shares add up to 1.2, expected at most 1"):
+        settings_from({"augment": {"retrieved": 0.8, "contrast": 0.2, "nothing": 0.1, "altered": 0.07}})
+    with pytest.raises(ConfigError, match="data.holdout and data.pages need a section augment"):
+        settings_from({"data": {"holdout": 0.1}})
+    with pytest.raises(ConfigError, match="augment knows FEVER's three labels only"):
+        settings_from({"data": {"labels": ["YES", "NO"]}, "augment": {}})
 
 
 def test_a_section_that_is_no_table_is_refused():

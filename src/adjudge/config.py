@@ -29,6 +29,10 @@ class DataSettings(BaseModel):
 
     train: Path | None = Field(None, description="training claims with evidence")
     dev: Path | None = Field(None, description="claims that choose the checkpoint")
+    pages: Path | None = Field(None, description="pages of the training claims, for [augment]")
+    holdout: float = Field(
+        0, ge=0, lt=1, description="share of entities kept out of training; they are dev where none is given"
+    )
     test: Path | None = Field(None, description="claims to predict and score when training is done")
     gold: Path | None = Field(None, description="gold groups of the test claims, for the FEVER score")
     field: Literal["evidence", "retrieved"] = Field("evidence", description="which sentences to train on")
@@ -49,11 +53,14 @@ class ModelSettings(BaseModel):
 
     model_config = _STRICT
 
-    kind: Literal["kgat", "concat"] = "kgat"
+    kind: Literal["kgat", "mixture", "concat"] = "kgat"
     backbone: str = Field("minilm", description="a short name, a hub id or a path")
     max_length: int = Field(130, ge=16, le=512, description="tokens per row")
     pooling: Literal["pooler", "mean"] = Field("pooler", description="a row's state: pooler's, or mean token")
     dropout: float = Field(0.1, ge=0, lt=1, description="on what the backbone gives to the head")
+    backbone_dropout: float | None = Field(
+        None, ge=0, lt=1, description="inside the backbone; none: as it was pre-trained"
+    )
     titles: bool = Field(True, description="show the model the page's title")
     released: bool = Field(False, description="attend to empty rows, as the published code does")
 
@@ -115,6 +122,31 @@ class TrainingSettings(BaseModel):
         return self.batch_size * self.accumulation
 
 
+class AugmentSettings(BaseModel):
+    """Examples drawn from the training claims instead of the claims as they stand.
+
+    Each view's number is the share of the claims it is tried on; what remains shows gold.
+    """
+
+    model_config = _STRICT
+
+    passes: int = Field(1, ge=1, description="examples drawn of every claim")
+    sentences: int = Field(3, ge=1, le=MAX_EVIDENCE, description="most sentences shown")
+    retrieved: float = Field(0.3, ge=0, le=1, description="what was retrieved, gold among it")
+    contrast: float = Field(0.15, ge=0, le=1, description="near misses instead of gold: NOT ENOUGH INFO")
+    irrelevant: float = Field(0.03, ge=0, le=1, description="another claim's sentences: NOT ENOUGH INFO")
+    nothing: float = Field(0.02, ge=0, le=1, description="no sentence: NOT ENOUGH INFO")
+    altered: float = Field(0.05, ge=0, le=1, description="a number changed: SUPPORTS becomes REFUTES")
+    title_dropout: float = Field(0.5, ge=0, le=1, description="examples shown without titles")
+
+    @model_validator(mode="after")
+    def _shares_fit(self) -> AugmentSettings:
+        total = self.retrieved + self.contrast + self.irrelevant + self.nothing + self.altered
+        if total > 1 + 1e-9:
+            raise ValueError(f"the views' shares add up to {total:.3g}, expected at most 1")
+        return self
+
+
 class RunSettings(BaseModel):
     """All that defines a run."""
 
@@ -124,6 +156,15 @@ class RunSettings(BaseModel):
     model: ModelSettings = ModelSettings()
     objective: ObjectiveSettings = ObjectiveSettings()
     training: TrainingSettings = TrainingSettings()
+    augment: AugmentSettings | None = None
+
+    @model_validator(mode="after")
+    def _augments_fever(self) -> RunSettings:
+        if self.augment is None and (self.data.holdout or self.data.pages):
+            raise ValueError("data.holdout and data.pages need a section augment")
+        if self.augment is not None and set(self.data.labels) != set(FEVER_LABELS.names):
+            raise ValueError("augment knows FEVER's three labels only")
+        return self
 
 
 def settings_from(values: Mapping[str, Any], where: str = "settings") -> RunSettings:

@@ -153,9 +153,16 @@ class Example:
     label: str | None = None
 
 
+ABSTAINED = "ABSTAINED"
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The answer: a label, the whole distribution, and the sentences with the weight each carried."""
+    """The answer: a label, the whole distribution, and the sentences with the weight each carried.
+
+    Where the label's probability was below what the caller asked for, ``abstained`` says so: the label
+    then is only the likeliest. That is no verdict, while NOT ENOUGH INFO is one about the evidence.
+    """
 
     id: ClaimId
     claim: str
@@ -163,6 +170,12 @@ class Verdict:
     probabilities: Mapping[str, float]
     evidence: tuple[Evidence, ...] = ()
     reason: str | None = None
+    abstained: bool = False
+
+    @property
+    def answer(self) -> str:
+        """The label, or ABSTAINED."""
+        return ABSTAINED if self.abstained else self.label
 
     @property
     def confidence(self) -> float:

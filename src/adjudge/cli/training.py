@@ -47,7 +47,7 @@ def train(
     objective_variant: Annotated[
         str | None, typer.Option(help="paper, or released: what the published code computes.")
     ] = None,
-    model: Annotated[str | None, typer.Option(help="kgat or concat.")] = None,
+    model: Annotated[str | None, typer.Option(help="kgat, mixture or concat.")] = None,
     backbone: Annotated[
         str | None, typer.Option(help="minilm, bert-base, bert-large, roberta-large, a hub id or a folder.")
     ] = None,
@@ -193,6 +193,46 @@ def predict(
     else:
         said = ", ".join(f"{name} {counts[name]:,}" for name in model.labels)
         console.print(f"{len(verdicts):,} verdicts: {said}.", highlight=False)
+
+
+def export(
+    run: Annotated[Path, typer.Argument(help="The folder of a finished run.")],
+    out: Annotated[Path, typer.Option(help="Where the model goes, with its figures and its card.")],
+    test: Annotated[
+        list[Path] | None, typer.Option(help="Claims with evidence to report on; they decide nothing.")
+    ] = None,
+    force: Annotated[bool, typer.Option(help="Replace a model that is there.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Turn a run into a model to hand out: what differs from its backbone, calibrated, with a card.
+
+    The temperature is fitted on the claims that chose the run's checkpoint. `adjudge verify --model OUT` uses it.
+
+    **Examples**
+
+    `adjudge export runs/default-model --out model`
+
+    `adjudge export runs/default-model --out model --test dev_gold.jsonl --test dev_retrieved.jsonl --json`
+    """
+    from dataclasses import asdict
+
+    from adjudge.experiments.export import CARD
+    from adjudge.experiments.export import export as export_run
+
+    refuse_overwrite(out / CARD, force)
+    report = export_run(run, out, test or ())
+    if json:
+        show_json({**asdict(report), "folder": str(out)})
+        return
+    console = progress_console()
+    for part in (*report.tuning, *report.test):
+        said = f"LA {100 * part.label_accuracy:.1f}, ECE {100 * part.ece:.1f}, {part.claims:,} claims"
+        console.print(f"{part.name}: {said}", highlight=False, markup=False)
+    console.print(
+        f"{out}: {report.size / 1e6:.1f} MB, temperature {report.temperature:.3f}. See {out / CARD}.",
+        highlight=False,
+        markup=False,
+    )
 
 
 def _given(options: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:

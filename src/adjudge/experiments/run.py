@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import itertools
 import json
 import platform
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
@@ -22,7 +21,8 @@ from adjudge.data.readers import read_examples_any
 from adjudge.data.verdicts import write_verdicts
 from adjudge.errors import ConfigError, DataError
 from adjudge.evaluation.scoring import Scores, score
-from adjudge.types import Example, LabelSet
+from adjudge.experiments.claims import claims_of, dev_claims
+from adjudge.types import LabelSet
 
 if TYPE_CHECKING:
     from adjudge.objectives import Objective
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from adjudge.training.distributed import Workers
     from adjudge.training.loop import Metric
 
-FILES = ("train", "dev", "test", "gold")
+FILES = ("train", "pages", "dev", "test", "gold")
 
 
 @dataclass(frozen=True)
@@ -162,13 +162,11 @@ def _train(
     )
     model.module.to(device)
     reporter.stage("reading claims")
-    claims = _training_claims(settings.data, labels)
+    claims, tuning = claims_of(settings)
     if settings.model.kind == "concat" and settings.training.shuffle_evidence:
         claims = shuffled_evidence(claims, settings.training.seed)  # one row: the batch cannot reorder it
     data = tokenize(claims, model.writer, labels)
-    dev = None
-    if settings.data.dev is not None:
-        dev = tokenize(_dev_claims(settings.data, settings.data.dev), model.writer, labels)
+    dev = None if tuning is None else tokenize(tuning, model.writer, labels)
     if settings.training.freeze_layers:
         reporter.stage("caching frozen layers")
         where = (cache or default_cache()) / "states"
@@ -216,7 +214,7 @@ def _predict_and_score(model: VerdictModel, data: DataSettings, test: Path, fold
 
     labels = data.label_set
     if data.dev is not None:
-        write_verdicts(folder / "dev_predictions.jsonl", predict(model, _dev_claims(data, data.dev)))
+        write_verdicts(folder / "dev_predictions.jsonl", predict(model, dev_claims(data, data.dev)))
     examples = read_examples_any(test, labels=labels, require_labels=True)
     write_verdicts(folder / "predictions.jsonl", predict(model, examples))
     scores = score(folder / "predictions.jsonl", data.gold or test, labels)
@@ -244,18 +242,6 @@ def default_cache() -> Path:
     from platformdirs import user_cache_path
 
     return user_cache_path("adjudge")
-
-
-def _training_claims(data: DataSettings, labels: LabelSet) -> Iterator[Example]:
-    if data.train is None:
-        raise ConfigError("data.train is not set: give a file of claims with evidence and labels.")
-    claims = read_examples_any(data.train, labels=labels, require_labels=True, field=data.field)
-    return itertools.islice(claims, data.limit)
-
-
-def _dev_claims(data: DataSettings, dev: Path) -> Iterator[Example]:
-    claims = read_examples_any(dev, labels=data.label_set, require_labels=True)
-    return itertools.islice(claims, data.dev_limit)
 
 
 def _prepare_folder(settings: RunSettings, folder: Path, resume: bool) -> None:

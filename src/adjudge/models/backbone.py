@@ -93,6 +93,12 @@ class Backbone(nn.Module):
         """Keep the embeddings as they are: half of a small encoder, and hardly moved by training."""
         self.encoder.get_input_embeddings().requires_grad_(False)
 
+    def set_dropout(self, share: float) -> None:
+        """Drop this share of states and attention inside the encoder while it is trained."""
+        for module in self.encoder.modules():
+            if isinstance(module, nn.Dropout):
+                module.p = share
+
     def train(self, mode: bool = True) -> Backbone:
         """Train mode for what is trained; frozen layers stay in eval mode."""
         super().train(mode)
