@@ -51,7 +51,7 @@ def reproduce(
         read_reproduction(name),
         data,
         out or Path("runs") / "reproduce" / Path(name).stem,
-        lambda line: console.print(line, style="dim", highlight=False, soft_wrap=True),
+        lambda line: console.print(line, style="dim", markup=False, highlight=False, soft_wrap=True),
     )
     if json:
         show_json(found.to_dict())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -151,7 +152,7 @@ def reproduce(
     printed = b""
     for command in reproduction.commands:
         arguments = [part.replace("{data}", str(data)).replace("{out}", str(out)) for part in command]
-        tell(" ".join(["adjudge", *arguments]))
+        tell(shlex.join(["adjudge", *arguments]))
         done = subprocess.run(
             [sys.executable, "-m", "adjudge", *arguments], stdout=subprocess.PIPE, check=False
         )
