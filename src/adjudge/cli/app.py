@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from adjudge import __version__
-from adjudge.cli import data, evidence, experiments, scoring, training, verifying
+from adjudge.cli import data, evidence, experiments, reproducing, scoring, training, tuning, verifying
 
 app = typer.Typer(
     name="adjudge",
@@ -27,6 +27,8 @@ app.command(no_args_is_help=True)(training.export)
 app.command("train-ranker", no_args_is_help=True)(evidence.train_ranker)
 app.command(no_args_is_help=True)(scoring.score)
 app.command(no_args_is_help=True)(experiments.compare)
+app.command(no_args_is_help=True)(tuning.tune)
+app.command(no_args_is_help=True)(reproducing.reproduce)
 app.add_typer(data.app, name="data")
 
 

@@ -2,26 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from adjudge.cli.output import JsonOption, command_line, progress_console, show, show_json
 
+if TYPE_CHECKING:
+    from adjudge.experiments.comparison import Job
+
+
+PlanArgument = Annotated[
+    str,
+    typer.Argument(
+        help="A preset (demo, fever-mini, paper-bert-base, paper-bert-large, paper-roberta-large) or a TOML file."
+    ),
+]
+TrainOption = Annotated[Path | None, typer.Option("--train", help="Training claims with evidence.")]
+GoldOption = Annotated[Path | None, typer.Option("--gold", help="Gold groups of the test claims, for FS.")]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="SECTION.KEY=VALUE", help="Any setting of the runs, or grid.KEY=VALUE."),
+]
+ProtocolOption = Annotated[
+    str,
+    typer.Option(
+        "--protocol", help="nested; or paper: choose and report on the same claims, as the paper does."
+    ),
+]
+CacheOption = Annotated[Path | None, typer.Option("--cache", help="Where outputs of frozen layers are kept.")]
+DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show the runs and what they cost.")]
+
 
 def compare(
-    plan: Annotated[
-        str,
-        typer.Argument(
-            help="A preset (demo, fever-mini, paper-bert-base, paper-bert-large, paper-roberta-large) or a TOML file."
-        ),
-    ],
+    plan: PlanArgument,
     out: Annotated[Path | None, typer.Option(help="Where data and runs go; runs/PLAN by default.")] = None,
-    train: Annotated[Path | None, typer.Option(help="Training claims with evidence.")] = None,
+    train: TrainOption = None,
     dev: Annotated[Path | None, typer.Option(help="Claims that choose checkpoint and run.")] = None,
     test: Annotated[Path | None, typer.Option(help="Claims the table is about; they choose nothing.")] = None,
-    gold: Annotated[Path | None, typer.Option(help="Gold groups of the test claims, for FS.")] = None,
+    gold: GoldOption = None,
     objectives: Annotated[
         str | None, typer.Option(help="Which, of ce,mll,srn,sr; the baseline is always there.")
     ] = None,
@@ -30,17 +51,10 @@ def compare(
         typer.Option(help="paper, released (what the published code computes), or paper,released."),
     ] = None,
     seeds: Annotated[str | None, typer.Option(help="Such as 0,1,2.")] = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="SECTION.KEY=VALUE", help="Any setting of the runs, or grid.KEY=VALUE."
-        ),
-    ] = None,
-    protocol: Annotated[
-        str, typer.Option(help="nested; or paper: choose and report on the same claims, as the paper does.")
-    ] = "nested",
-    cache: Annotated[Path | None, typer.Option(help="Where outputs of frozen layers are kept.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the runs and what they cost.")] = False,
+    set_: SetOption = None,
+    protocol: ProtocolOption = "nested",
+    cache: CacheOption = None,
+    dry_run: DryRunOption = False,
     json: JsonOption = False,
 ) -> None:
     """Run objectives side by side and test their differences: the paper's table.
@@ -62,21 +76,15 @@ def compare(
     from adjudge.experiments.comparison import compare as run_all
     from adjudge.experiments.comparison import local_runner, prepare
     from adjudge.experiments.plan import read_plan
-    from adjudge.experiments.view import comparison_view, plan_view
+    from adjudge.experiments.view import comparison_view
 
     files = {"train": train, "dev": dev, "test": test, "gold": gold}
-    axes = {"objectives": _listed(objectives), "variants": _listed(variant), "seeds": _listed(seeds)}
-    chosen = read_plan(plan, _layer(files, axes, set_ or ()))
+    axes = {"objectives": listed(objectives), "variants": listed(variant), "seeds": listed(seeds)}
+    chosen = read_plan(plan, layer(files, axes, set_ or ()))
     folder = out or Path("runs") / Path(plan).stem
     jobs = prepare(chosen, folder)
     if dry_run:
-        from adjudge.experiments.cost import estimate
-
-        cost = estimate(jobs)
-        if json:
-            show_json({"runs": [str(job.folder) for job in jobs], "cost": cost._asdict()})
-        else:
-            show(plan_view(jobs, cost))
+        show_plan(jobs, json)
         return
     progress = GridProgress(jobs, progress_console())
     runner = local_runner(cache or folder / "cache", command_line(), progress.reporter)
@@ -88,11 +96,24 @@ def compare(
         show(comparison_view(summary))
 
 
-def _listed(text: str | None) -> list[str] | None:
+def show_plan(jobs: Sequence[Job], json: bool) -> None:
+    """Print the runs and what they will cost."""
+    from adjudge.experiments.cost import estimate
+    from adjudge.experiments.view import plan_view
+
+    cost = estimate(jobs)
+    if json:
+        show_json({"runs": [str(job.folder) for job in jobs], "cost": cost._asdict()})
+    else:
+        show(plan_view(jobs, cost))
+
+
+def listed(text: str | None) -> list[str] | None:
+    """``a,b,c`` as a list."""
     return None if text is None else [part.strip() for part in text.split(",")]
 
 
-def _layer(files: dict[str, Any], axes: dict[str, Any], pairs: list[str] | tuple[str, ...]) -> dict[str, Any]:
+def layer(files: dict[str, Any], axes: dict[str, Any], pairs: list[str] | tuple[str, ...]) -> dict[str, Any]:
     """What was said on the command line, as values of a plan."""
     from adjudge.config import merge, parse_overrides
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from adjudge.experiments.comparison import Job
     from adjudge.training.loop import Metric
 
+_STYLES = {"waiting": "dim", "begun": "bold", "stopped": "yellow", "finished": "green"}
+
 
 @contextmanager
 def bar(console: Console) -> Iterator[Progress]:
@@ -96,28 +98,31 @@ class GridProgress:
     def table(self) -> RenderableType:
         """Every run with its state."""
         statuses = [run_status(job.folder, job.spec.settings.training.epochs) for job in self.jobs]
-        finished = sum(status.state == "finished" for status in statuses)
+        finished = sum(status.state in ("finished", "stopped") for status in statuses)
         left = remaining_seconds(statuses, self.at_once)
         eta = "" if left is None else f", about {timedelta(seconds=round(left))} to go"
         table = Table(
             title=f"{finished} of {len(self.jobs)} runs finished{eta}", title_justify="left", box=None
         )
-        for column in ("backbone", "objective", "seed", "run", "state"):
+        for column in ("backbone", "objective", "λ", "β", "seed", "run", "state"):
             table.add_column(column)
         for column in ("done", "dev LA", "time"):
             table.add_column(column, justify="right")
         for job, status in zip(self.jobs, statuses, strict=True):
             accuracy = status.dev_label_accuracy
+            lam, beta = _pair(job)
             table.add_row(
                 job.spec.arm.backbone,
                 job.spec.arm.name,
+                lam,
+                beta,
                 str(job.spec.seed),
                 job.folder.name,
                 status.state,
                 f"{100 * status.done:.0f} %",
                 "" if accuracy is None else f"{100 * accuracy:.2f}",
                 str(timedelta(seconds=round(status.seconds))),
-                style={"waiting": "dim", "begun": "bold", "finished": "green"}[status.state],
+                style=_STYLES[status.state],
             )
         return table
 
@@ -125,11 +130,14 @@ class GridProgress:
         """In a log, a line for every evaluation; a terminal has the table."""
         if self.console.is_terminal:
             return Reporter()
-        number = self.jobs.index(job) + 1
-        return Reporter(
-            metric=partial(
-                evaluation_line,
-                self.console,
-                f"[{number}/{len(self.jobs)}] {job.spec.arm.name}, seed {job.spec.seed}:",
-            )
+        pair = "".join(f", {name} {value}" for name, value in zip("λβ", _pair(job), strict=True) if value)
+        name = (
+            f"[{self.jobs.index(job) + 1}/{len(self.jobs)}] {job.spec.arm.name}{pair}, seed {job.spec.seed}:"
         )
+        return Reporter(metric=partial(evaluation_line, self.console, name))
+
+
+def _pair(job: Job) -> tuple[str, str]:
+    """λ and β of a run, blank where it has none."""
+    lam, beta = ("" if value is None else f"{value:.10g}" for value in (job.spec.arm.lam, job.spec.arm.beta))
+    return lam, beta

@@ -79,12 +79,12 @@ def compare(
     """
     jobs = prepare(plan, folder)
     data = jobs[0].spec.settings.data
-    _check_protocol(data, protocol)
+    check_protocol(data, protocol)
     record = {
         "title": plan.title,
         "command": command,
         "protocol": PAPER if protocol == "paper" else NESTED,
-        "gold_injected": _gold_injected(data),
+        "gold_injected": gold_injected(data),
         "runs": [
             {"arm": asdict(job.spec.arm), "seed": job.spec.seed, "run": job.folder.name} for job in jobs
         ],
@@ -105,12 +105,13 @@ def _world_files(world: World, folder: Path) -> dict[str, Path]:
     return {name: data / f"{stem}.jsonl" for name, stem in names.items()}
 
 
-def _check_protocol(data: DataSettings, protocol: str) -> None:
+def check_protocol(data: DataSettings, protocol: str) -> None:
+    """Refuse tuning claims among the test claims, unless the paper's protocol is asked for."""
     if protocol not in ("nested", "paper"):
         raise ConfigError(f"--protocol {protocol!r} is neither nested nor paper.")
     if protocol == "paper" or data.dev is None or data.test is None:
         return
-    shared = _claims(data.dev) & _claims(data.test)
+    shared = claims_of(data.dev) & claims_of(data.test)
     if shared:
         raise ConfigError(
             f"{len(shared):,} claims of {data.test} are also in {data.dev}, such as {min(shared)!r}: what chooses a "
@@ -118,11 +119,12 @@ def _check_protocol(data: DataSettings, protocol: str) -> None:
         )
 
 
-def _claims(path: Path) -> set[str]:
+def claims_of(path: Path) -> set[str]:
+    """The texts of a file's claims."""
     return {str(record.get("claim")) for _, record in read_json_lines(path)}
 
 
-def _gold_injected(data: DataSettings) -> bool:
+def gold_injected(data: DataSettings) -> bool:
     """Whether a file of claims to be judged says that its gold sentences were put among the retrieved."""
     files = [path for path in (data.dev, data.test) if path is not None]
     return any(record.get("gold_injected") for path in files for _, record in read_json_lines(path))

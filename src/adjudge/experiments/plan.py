@@ -146,24 +146,41 @@ def read_plan(source: str, *overrides: Mapping[str, Any]) -> Plan:
     Raises:
         ConfigError: listing everything that is wrong with it, missing files included.
     """
+    return make_plan(merge(plan_values(source), *overrides), source)
+
+
+def plan_values(source: str) -> dict[str, Any]:
+    """The values of a preset or a TOML file, as they stand."""
     preset = FOLDER / f"{source}.toml"
     path = preset if preset.is_file() else Path(source)
     if not path.is_file():
         raise ConfigError(f"{source!r} is neither a preset ({', '.join(plan_names())}) nor a TOML file.")
-    return make_plan(merge(read_toml(path), *overrides), str(source))
+    return read_toml(path)
 
 
 def make_plan(values: Mapping[str, Any], where: str = "plan") -> Plan:
     """A plan from nested values: ``title``, ``[world]``, ``[run.*]`` shared by all runs, and ``[grid]``."""
+    file, problems = check_plan(values)
+    if file is None or problems:
+        raise refused(where, problems)
+    return Plan(file.title, tuple(_specs(file)), file.world)
+
+
+def check_plan(
+    values: Mapping[str, Any], needed: Sequence[str] = ("train", "dev", "test")
+) -> tuple[PlanFile | None, list[str]]:
+    """The file behind a plan, None where it cannot be read, and all that is wrong with it.
+
+    Args:
+        values: nested values, as from TOML.
+        needed: data files without which there is nothing to run.
+    """
     problems = list(_set_by_the_grid(values.get("run", {})))
     try:
         file = PlanFile.model_validate(values)
     except ValidationError as error:
-        raise _refused(where, [*problems_in(error), *problems]) from None
-    problems += _file_problems(file)
-    if problems:
-        raise _refused(where, problems)
-    return Plan(file.title, tuple(_specs(file)), file.world)
+        return None, [*problems_in(error), *problems]
+    return file, problems + _file_problems(file, needed)
 
 
 def _set_by_the_grid(run: object) -> Iterator[str]:
@@ -175,35 +192,39 @@ def _set_by_the_grid(run: object) -> Iterator[str]:
             yield f"run.{place} is decided by the grid; set it there"
 
 
-def _file_problems(file: PlanFile) -> list[str]:
+def _file_problems(file: PlanFile, needed: Sequence[str]) -> list[str]:
     data = file.run.data
     given = {name: getattr(data, name) for name in FILES}
     if file.world is not None:
         said = [f"run.data.{name}" for name, path in given.items() if path is not None]
         return [f"{', '.join(said)}: [world] makes the data, so no file is to be named"] if said else []
-    missing = [f"data.{name} is not set" for name in ("train", "dev", "test") if given[name] is None]
+    missing = [f"data.{name} is not set" for name in needed if given[name] is None]
     for name, path in given.items():
         if path is not None and not path.is_file():
             missing.append(f"data.{name}: {path}: {'is a directory' if path.is_dir() else 'no such file'}")
     return missing
 
 
-def _refused(where: str, problems: Sequence[str]) -> ConfigError:
+def refused(where: str, problems: Sequence[str]) -> ConfigError:
+    """What a user is told of a plan that cannot be run."""
     return ConfigError(f"{where}: nothing was run.\n" + "\n".join(f"  {problem}." for problem in problems))
+
+
+def specify(run: RunSettings, arm: Arm, seed: int) -> Spec:
+    """One run: what all runs share, with what the grid decides."""
+    chosen = {"name": arm.objective, "variant": arm.variant, "lam": arm.lam, "beta": arm.beta}
+    layer = {
+        "model": {"backbone": arm.backbone},
+        "objective": {key: value for key, value in chosen.items() if value is not None},
+        "training": {"seed": seed},
+    }
+    return Spec(arm, seed, RunSettings.model_validate(merge(run.model_dump(exclude_unset=True), layer)))
 
 
 def _specs(file: PlanFile) -> Iterator[Spec]:
     for arm in _arms(file.grid):
         for seed in file.grid.seeds:
-            chosen = {"name": arm.objective, "variant": arm.variant, "lam": arm.lam, "beta": arm.beta}
-            layer = {
-                "model": {"backbone": arm.backbone},
-                "objective": {key: value for key, value in chosen.items() if value is not None},
-                "training": {"seed": seed},
-            }
-            yield Spec(
-                arm, seed, RunSettings.model_validate(merge(file.run.model_dump(exclude_unset=True), layer))
-            )
+            yield specify(file.run, arm, seed)
 
 
 def _arms(grid: Grid) -> Iterator[Arm]:

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 FILES = ("train", "pages", "dev", "test", "gold")
 
+STOPPED = "stopped.json"
+"""Marks a run that was given up before its end; its state stays, and resuming it takes the mark away."""
+
 
 @dataclass(frozen=True)
 class Reporter:
@@ -134,7 +137,7 @@ def execute(
         reporter.stage("predicting")
         model = load_model(folder)
         model.module.to(chosen)
-        scores = _predict_and_score(model, settings.data, settings.data.test, folder)
+        scores = predict_and_score(model, settings.data, settings.data.test, folder)
     write_json(folder / "manifest.json", _manifest(settings, identity, progress, started, command))
     (folder / "resume.safetensors").unlink(missing_ok=True)
     return scores
@@ -208,7 +211,7 @@ def objective_for(settings: RunSettings, data: Dataset, labels: LabelSet) -> Obj
     )
 
 
-def _predict_and_score(model: VerdictModel, data: DataSettings, test: Path, folder: Path) -> Scores:
+def predict_and_score(model: VerdictModel, data: DataSettings, test: Path, folder: Path) -> Scores:
     """Predict the dev claims, for calibration, and the test claims, and score these."""
     from adjudge.training.predict import predict
 
@@ -254,6 +257,7 @@ def _prepare_folder(settings: RunSettings, folder: Path, resume: bool) -> None:
             f"{folder}: holds a run of other settings or data. Resume with its own config.toml."
         )
     folder.mkdir(parents=True, exist_ok=True)
+    (folder / STOPPED).unlink(missing_ok=True)
     write_text(folder / "config.toml", to_toml(settings))
 
 

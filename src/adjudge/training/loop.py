@@ -105,12 +105,13 @@ def train(
                 metric = _evaluate(model, dev_data, objective, metric, started)
                 _check_finite(progress.step, "dev loss", metric.loss)
                 log.write(metric)
-                report(metric, steps)
                 progress = _keep_best(model, folder, progress, metric.label_accuracy, workers)
             random_states = workers.gather(_random_state(device))
             if workers.is_first:
                 save_progress(resume_path, progress, identity, model.module, optimizer, random_states)
             workers.wait()
+            if dev_data is not None:
+                report(metric, steps)  # when the state is saved: who stops the run here can go on from here
     if dev_data is None:
         progress = _keep_best(model, folder, progress, math.nan, workers)
     return progress
