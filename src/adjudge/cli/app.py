@@ -26,6 +26,7 @@ app.command(no_args_is_help=True)(training.predict)
 app.command("train-ranker", no_args_is_help=True)(evidence.train_ranker)
 app.command(no_args_is_help=True)(scoring.score)
 app.command(no_args_is_help=True)(experiments.compare)
+app.command(no_args_is_help=True)(experiments.report)
 app.add_typer(data.app, name="data")
 
 

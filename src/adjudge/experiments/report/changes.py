@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from adjudge.data.text import page_title
 from adjudge.data.verdicts import read_verdicts
 from adjudge.errors import ConfigError
 from adjudge.evaluation.records import Truth, read_gold
@@ -130,9 +130,7 @@ def _change(truth: Truth, first: Verdict, second: Verdict) -> Change:
     labels = {first.label, second.label}
     flipped = any(labels == set(pair) for pair in CONTRADICTORY)
     gold = {ref for group in truth.groups or () for ref in group}
-    return Change(
-        truth.id, first.claim, truth.label, first, second, flipped, _sentences(first, second, gold)
-    )
+    return Change(truth.id, first.claim, truth.label, first, second, flipped, _sentences(first, second, gold))
 
 
 def _sentences(first: Verdict, second: Verdict, gold: set[SentenceRef]) -> tuple[Reading, ...]:
@@ -149,5 +147,6 @@ def _sentences(first: Verdict, second: Verdict, gold: set[SentenceRef]) -> tuple
 
 
 def _place(page: str, line: int) -> str:
-    parts: Sequence[str] = [page.replace("_", " ")] if page else []
-    return ", ".join([*parts, f"line {line}"] if parts and line >= 0 else parts)
+    if not page:
+        return ""
+    return page_title(page) + (f", line {line}" if line >= 0 else "")

@@ -118,9 +118,7 @@ def _curves(summary: Summary, row: ArmResult) -> Iterator[Curve]:
                 loss[metric["step"]] = metric["loss"]
             else:
                 accuracy[metric["step"]] = metric["label_accuracy"]
-        yield Curve(
-            run.seed, run == row.chosen, tuple(sorted(loss.items())), tuple(sorted(accuracy.items()))
-        )
+        yield Curve(run.seed, run == row.chosen, tuple(sorted(loss.items())), tuple(sorted(accuracy.items())))
 
 
 def _protocol(summary: Summary) -> Iterator[tuple[str, str]]:
@@ -140,7 +138,10 @@ def _protocol(summary: Summary) -> Iterator[tuple[str, str]]:
         yield "Limits", _settings(protocol["limits"])
     yield "Model", _settings(protocol["model"])
     yield "Training", _settings(protocol["training"])
-    yield "Statistics", "McNemar (exact below 25 discordant claims, else χ²), Holm, 10,000 bootstrap resamples"
+    yield (
+        "Statistics",
+        "McNemar (exact below 25 discordant claims, else χ²), Holm, 10,000 bootstrap resamples",
+    )
     yield "Machine", _settings(protocol["machine"])
     yield "Versions", _settings(protocol["versions"])
     yield "Time", f"{protocol['seconds']:,.0f} seconds over all finished runs"

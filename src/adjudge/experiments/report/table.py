@@ -41,11 +41,15 @@ class Cell:
     best: bool
     star: bool = False
 
-    def text(self, minus: str = "−") -> str:
+    @property
+    def signed(self) -> str:
+        """The difference, such as ``+0.48``; empty for the baseline."""
+        return "" if self.delta is None else f"{self.delta:+}".replace("-", "−")
+
+    @property
+    def text(self) -> str:
         """Such as ``78.29 (+0.48)``, without emphasis and asterisk."""
-        if self.delta is None:
-            return f"{self.value}"
-        return f"{self.value} ({self.delta:+})".replace("-", minus)
+        return f"{self.value} ({self.signed})" if self.signed else f"{self.value}"
 
 
 @dataclass(frozen=True)

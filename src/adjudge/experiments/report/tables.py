@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from adjudge.evaluation.render import SHORT, percent
 from adjudge.experiments.report.effect import Effect, best_of_each_lambda
@@ -20,12 +20,20 @@ from adjudge.experiments.summary import ArmResult
 
 @dataclass(frozen=True)
 class Table:
-    """The first column names the row; ``strong`` rows are to stand out."""
+    """The first column names the row, the first ``words`` hold words; ``strong`` rows are to stand out."""
 
     caption: str
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     strong: tuple[int, ...] = ()
+    words: int = 1
+
+
+def without(table: Table, columns: Sequence[str]) -> Table:
+    """The table less some columns."""
+    kept = [place for place, name in enumerate(table.head) if name not in columns]
+    rows = tuple(tuple(row[place] for place in kept) for row in table.rows)
+    return replace(table, head=tuple(table.head[place] for place in kept), rows=rows)
 
 
 def spread_table(rows: Sequence[ArmResult]) -> Table:
@@ -138,4 +146,5 @@ def effect_table(effect: Effect) -> Table:
             for row in rows
         ),
         tuple(picked),
+        words=2,
     )

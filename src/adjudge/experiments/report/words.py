@@ -22,14 +22,16 @@ def difference(interval: Interval | None) -> str:
     """A difference with its interval, such as ``+0.80 [−1.20, +2.80]``."""
     if interval is None:
         return NOTHING
-    return f"{signed(interval.estimate)} [{signed(interval.low)}, {signed(interval.high)}]"
+    return f"{signed(interval.estimate)} [{signed(interval.low)},\N{NO-BREAK SPACE}{signed(interval.high)}]"
 
 
 def rate(interval: Interval | None) -> str:
     """A share in percent with its interval, such as ``7.21 [5.10, 9.41]``."""
     if interval is None:
         return NOTHING
-    return f"{percent(interval.estimate)} [{percent(interval.low)}, {percent(interval.high)}]"
+    return (
+        f"{percent(interval.estimate)} [{percent(interval.low)},\N{NO-BREAK SPACE}{percent(interval.high)}]"
+    )
 
 
 def spread(value: Spread | None) -> str:
@@ -83,7 +85,9 @@ def _of_backbone(rows: Sequence[ArmResult]) -> list[str]:
 def _how_many(others: Sequence[tuple[str, Against]]) -> str:
     differing = [f"{name} ({judgement(found)})" for name, found in others if found.holm_p < LEVEL]
     if not differing:
-        found = f"None of {len(others)} arms differs" if len(others) > 1 else "The one other arm does not differ"
+        found = (
+            f"None of {len(others)} arms differs" if len(others) > 1 else "The one other arm does not differ"
+        )
         return f"{found} significantly from CE in label accuracy (Holm p ≥ {LEVEL})."
     found = f"{len(differing)} of {len(others)} arms differ{'s' if len(differing) == 1 else ''}"
     return f"{found} significantly from CE in label accuracy (Holm p < {LEVEL}): {', '.join(differing)}."
