@@ -29,6 +29,7 @@ app.command(no_args_is_help=True)(scoring.score)
 app.command(no_args_is_help=True)(experiments.compare)
 app.command(no_args_is_help=True)(tuning.tune)
 app.command(no_args_is_help=True)(reproducing.reproduce)
+app.command(no_args_is_help=True)(experiments.report)
 app.add_typer(data.app, name="data")
 
 

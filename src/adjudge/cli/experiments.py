@@ -108,6 +108,44 @@ def show_plan(jobs: Sequence[Job], json: bool) -> None:
         show(plan_view(jobs, cost))
 
 
+def report(
+    folder: Annotated[Path, typer.Argument(help="A comparison's folder, as adjudge compare leaves it.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Where the report goes; the folder itself by default.")
+    ] = None,
+    format_: Annotated[str, typer.Option("--format", help="Some of html,md,tex.")] = "html,md,tex",
+    tuning: Annotated[
+        list[Path] | None,
+        typer.Option(help="A folder of adjudge tune, for the effect of λ; may be repeated."),
+    ] = None,
+    between: Annotated[
+        tuple[str, str] | None,
+        typer.Option(
+            metavar="A B",
+            help="Two arms whose changed predictions are shown; the baseline and the best other by default.",
+        ),
+    ] = None,
+    title: Annotated[str | None, typer.Option(help="The comparison's own by default.")] = None,
+) -> None:
+    """Write a comparison as one HTML page, Markdown, and LaTeX tables ready to paste.
+
+    The results in the shape of the paper's Table 2, seeds, differences with intervals and tests, contradictions,
+    training, calibration, confusion matrices, changed predictions, and how it was all made.
+
+    **Examples**
+
+    `adjudge report runs/demo`
+
+    `adjudge report runs/mine --out paper --format tex --tuning runs/tune-sr --between CE "SR + weighting"`
+    """
+    from adjudge.experiments.report import gather, write_report
+
+    formats = listed(format_) or []
+    content = gather(folder, tuning=tuning or (), between=between, title=title)
+    for path in write_report(content, out or folder, formats):
+        typer.echo(path)
+
+
 def listed(text: str | None) -> list[str] | None:
     """``a,b,c`` as a list."""
     return None if text is None else [part.strip() for part in text.split(",")]
