@@ -103,7 +103,8 @@ def look(paths: Iterable[Path]) -> Sight:
 
 def check_here(expected: Sight) -> None:
     """Refuse to work on a node that lacks something; one may have joined after :func:`check_nodes`."""
-    problems = _problems(expected, Sight(*_looker()(PACKAGES, list(expected.sizes))))
+    found = _looker()(tuple(expected.versions), list(expected.sizes))
+    problems = _problems(expected, Sight(*found))
     if problems:
         raise _refused(problems)
 
@@ -128,7 +129,9 @@ def check_nodes(expected: Sight, share: Share) -> int:
     asked = {}
     for node in able:
         there = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
-        asked[task.options(scheduling_strategy=there).remote(PACKAGES, list(expected.sizes))] = node
+        asked[
+            task.options(scheduling_strategy=there).remote(tuple(expected.versions), list(expected.sizes))
+        ] = node
     answered, silent = ray.wait(list(asked), num_returns=len(asked), timeout=ANSWER_SECONDS)
     problems = []
     for answer in answered:
