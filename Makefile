@@ -11,7 +11,7 @@ SHELL := /bin/bash
 
 PYTHON ?= python3
 WORKERS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
-EXTRAS ?= documents,offline,report,tune,dev
+EXTRAS ?= documents,offline,ray,report,tune,dev
 TORCH_INDEX ?=
 
 VENV := .venv

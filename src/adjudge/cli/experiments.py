@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from adjudge.cli.output import JsonOption, command_line, progress_console, show, show_json
+from adjudge.cli.output import JsonOption, RayOption, command_line, progress_console, show, show_json
 
 if TYPE_CHECKING:
     from adjudge.experiments.comparison import Job
@@ -54,6 +54,11 @@ def compare(
     set_: SetOption = None,
     protocol: ProtocolOption = "nested",
     cache: CacheOption = None,
+    ray: RayOption = None,
+    cpus_per_run: Annotated[int, typer.Option(min=1, help="With --ray: CPUs of a run, and its threads.")] = 1,
+    gpus_per_run: Annotated[
+        float, typer.Option(min=0, help="With --ray: GPUs of a run; 0.5 lets two share one.")
+    ] = 0.0,
     dry_run: DryRunOption = False,
     json: JsonOption = False,
 ) -> None:
@@ -71,11 +76,14 @@ def compare(
     `adjudge compare paper-bert-base --train train.json --dev tune.json --test dev.json --gold dev.jsonl --dry-run`
 
     `adjudge compare mine.toml --seeds 0,1,2,3,4 --set training.epochs=2 --set grid.beta=0.9999 --json`
+
+    `adjudge compare paper-bert-base --train train.json --dev tune.json --test dev.json --ray auto --gpus-per-run 1`
     """
     from adjudge.cli.progress import GridProgress
     from adjudge.experiments.comparison import compare as run_all
     from adjudge.experiments.comparison import local_runner, prepare
     from adjudge.experiments.plan import read_plan
+    from adjudge.experiments.ray_runner import ray_runner
     from adjudge.experiments.view import comparison_view
 
     files = {"train": train, "dev": dev, "test": test, "gold": gold}
@@ -87,7 +95,19 @@ def compare(
         show_plan(jobs, json)
         return
     progress = GridProgress(jobs, progress_console())
-    runner = local_runner(cache or folder / "cache", command_line(), progress.reporter)
+    kept = cache or folder / "cache"
+    if ray is None:
+        runner = local_runner(kept, command_line(), progress.reporter)
+    else:
+        runner = ray_runner(
+            ray,
+            kept,
+            command_line(),
+            cpus=cpus_per_run,
+            gpus=gpus_per_run,
+            begun=progress.room_for,
+            finished=progress.finished,
+        )
     with progress.live():
         summary = run_all(chosen, folder, runner=runner, command=command_line(), protocol=protocol)
     if json:

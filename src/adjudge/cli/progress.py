@@ -126,15 +126,26 @@ class GridProgress:
             )
         return table
 
+    def room_for(self, at_once: int) -> None:
+        """So many runs go on at the same time."""
+        self.at_once = min(at_once, len(self.jobs))
+
+    def finished(self, job: Job) -> None:
+        """In a log, a line for a run that another machine is done with."""
+        if not self.console.is_terminal:
+            self.console.print(f"{self._name(job)} finished", highlight=False, markup=False, soft_wrap=True)
+
     def reporter(self, job: Job) -> Reporter:
         """In a log, a line for every evaluation; a terminal has the table."""
         if self.console.is_terminal:
             return Reporter()
+        return Reporter(metric=partial(evaluation_line, self.console, self._name(job)))
+
+    def _name(self, job: Job) -> str:
         pair = "".join(f", {name} {value}" for name, value in zip("λβ", _pair(job), strict=True) if value)
-        name = (
+        return (
             f"[{self.jobs.index(job) + 1}/{len(self.jobs)}] {job.spec.arm.name}{pair}, seed {job.spec.seed}:"
         )
-        return Reporter(metric=partial(evaluation_line, self.console, name))
 
 
 def _pair(job: Job) -> tuple[str, str]:
