@@ -124,8 +124,9 @@ class Claim:
 class Evidence:
     """A sentence offered to the verdict model.
 
-    ``page`` is empty and ``line`` −1 where the place is unknown. ``score`` is the retriever's,
-    ``weight`` the share of the verdict that the model laid on the sentence.
+    ``page`` is empty and ``line`` −1 where the place is unknown. ``title`` is what a reader would call the page;
+    where it is empty, the page's id spells it. ``score`` is the retriever's, ``weight`` the share of the
+    verdict that the model laid on the sentence.
     """
 
     text: str
@@ -136,6 +137,7 @@ class Evidence:
     source: str | None = None
     start: int | None = None
     end: int | None = None
+    title: str = ""
 
     @property
     def ref(self) -> SentenceRef:

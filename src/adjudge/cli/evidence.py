@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from adjudge.data.documents import Problem
-    from adjudge.retrieval import Index
-    from adjudge.serving.corpus import OrderedRetriever
+    from adjudge.retrieval import EvidencePipeline, Index
     from adjudge.types import Claim
 
 CorpusOption = Annotated[
@@ -126,7 +125,7 @@ def search(
     if evaluate is not None:
         _evaluate(opened, evaluate, selector, candidates, in_corpus, limit, label, json)
         return
-    sentences = _ordered(opened, selector, candidates).retrieve(query or "", k)
+    sentences = pipeline_over(opened, selector, candidates).retrieve(query or "", k)
     if json:
         show_json([{key: v for key, v in asdict(s).items() if key != "weight"} for s in sentences])
     elif sentences:
@@ -250,7 +249,7 @@ def _evaluate(
                 absent += 1
             progress(done)
 
-    chosen = _ordered(opened, selector, candidates)
+    chosen = pipeline_over(opened, selector, candidates)
     with pace(progress_console(), "searching", min(total, limit or total), "claims") as progress:
         scores = evaluate_retrieval(chosen, held())
     files = {"claims": printable(claims), "corpus": printable(opened.path)}
@@ -277,11 +276,10 @@ def open_with_progress(corpus: Path | None) -> Index:
     return opened
 
 
-def _ordered(opened: Index, selector: str, candidates: int | None) -> OrderedRetriever:
-    from adjudge.retrieval import IndexRetriever
+def pipeline_over(opened: Index, selector: str, candidates: int | None) -> EvidencePipeline:
+    """What finds evidence in an opened corpus."""
+    from adjudge.retrieval import EvidencePipeline, IndexRetriever
     from adjudge.retrieval.pipeline import CANDIDATES
-    from adjudge.serving.corpus import OrderedRetriever
     from adjudge.serving.selectors import load_selector
 
-    chooser = load_selector(selector, opened.titles)
-    return OrderedRetriever(IndexRetriever(opened), chooser, candidates or CANDIDATES)
+    return EvidencePipeline(IndexRetriever(opened), load_selector(selector), candidates or CANDIDATES)

@@ -14,7 +14,7 @@ from adjudge.data.records import PathLike, write_records
 from adjudge.errors import DataError
 from adjudge.types import Evidence, Verdict
 
-_PLACE = ("weight", "source", "start", "end")
+_PLACE = ("weight", "source", "start", "end", "title")
 
 
 def write_verdicts(path: PathLike, verdicts: Iterable[Verdict]) -> int:
@@ -48,4 +48,4 @@ def _evidence_record(sentence: Evidence) -> dict[str, Any]:
     record = asdict(sentence)
     if sentence.weight is not None:
         record["weight"] = round(sentence.weight, 6)
-    return {key: value for key, value in record.items() if value is not None or key not in _PLACE}
+    return {key: value for key, value in record.items() if value not in (None, "") or key not in _PLACE}

@@ -12,9 +12,9 @@ from adjudge.errors import ConfigError, DataError
 from adjudge.retrieval.pipeline import CANDIDATES, EvidencePipeline
 from adjudge.retrieval.protocol import Retriever
 from adjudge.retrieval.search import IndexRetriever
-from adjudge.retrieval.select import FusionSelector, Selector
-from adjudge.serving.corpus import for_corpus, open_corpus
-from adjudge.serving.selectors import Embedder, load_selector
+from adjudge.retrieval.select import Selector
+from adjudge.serving.corpus import open_corpus
+from adjudge.serving.selectors import forget, load_selector
 from adjudge.training.checkpoint import VerdictModel, load_model
 from adjudge.training.dataset import chunks
 from adjudge.training.predict import predict
@@ -96,7 +96,7 @@ class Verifier:
         Texts are numbered from 0; labels and gold that records may carry are not looked at.
         """
         retriever = self.retriever(corpus)
-        pipeline = EvidencePipeline(retriever, self._selector(retriever), self.candidates, self.k)
+        pipeline = EvidencePipeline(retriever, self.chooser(), self.candidates, self.k)
         return self._verify(claims, pipeline)
 
     def classify(self, claim: str, evidence: Iterable[str | Evidence]) -> Verdict:
@@ -129,13 +129,13 @@ class Verifier:
 
     def forget(self) -> None:
         """Drop what the selector remembers, so that the next verdicts do not hang on earlier claims."""
-        if isinstance(self._loaded, FusionSelector) and isinstance(self._loaded.embed, Embedder):
-            self._loaded.embed.forget()
+        forget(self.chooser())
 
-    def _selector(self, retriever: Retriever) -> Selector:
+    def chooser(self) -> Selector:
+        """The selector, loaded if it was only named."""
         if self._loaded is None:
             self._loaded = load_selector(self.selector) if isinstance(self.selector, str) else self.selector
-        return for_corpus(self._loaded, retriever)
+        return self._loaded
 
     def _verify(self, claims: Iterable[str | Claim], pipeline: EvidencePipeline) -> Iterator[Verdict]:
         for window in chunks(_records(claims), WINDOW):
