@@ -147,17 +147,21 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A claim with the sentences the verdict model may read."""
+    """A claim with the sentences the verdict model may read; ``gold_injected`` when gold helped to find them."""
 
     id: ClaimId
     claim: str
     evidence: tuple[Evidence, ...] = ()
     label: str | None = None
+    gold_injected: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The answer: a label, the whole distribution, and the sentences with the weight each carried."""
+    """The answer: a label, the whole distribution, and the sentences with the weight each carried.
+
+    ``gold_injected`` when gold helped to find the sentences: such a verdict says less about a system.
+    """
 
     id: ClaimId
     claim: str
@@ -165,6 +169,7 @@ class Verdict:
     probabilities: Mapping[str, float]
     evidence: tuple[Evidence, ...] = ()
     reason: str | None = None
+    gold_injected: bool = False
 
     @property
     def confidence(self) -> float:

@@ -308,6 +308,6 @@ def test_a_terminal_gets_colour() -> None:
     assert "\x1b[1;31mREFUTES" in coloured.file.getvalue()  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("command", ["index", "search", "verify", "train-ranker"])
+@pytest.mark.parametrize("command", ["index", "search", "verify", "train-ranker", "assemble"])
 def test_help_teaches_by_example(command: str) -> None:
     assert f"adjudge {command} " in fine(command, "--help").stdout

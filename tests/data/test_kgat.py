@@ -111,6 +111,12 @@ def test_titles_that_pages_do_not_spell_survive_writing(tmp_path: Path) -> None:
     assert without.evidence[0].title == ""
 
 
+def test_injected_gold_is_said_and_read(tmp_path: Path) -> None:
+    write_examples(tmp_path / "a.jsonl", [Example(1, "Old?", gold_injected=True), Example(2, "Old?")])
+    assert [example.gold_injected for example in read_examples(tmp_path / "a.jsonl")] == [True, False]
+    assert "gold_injected" not in (tmp_path / "a.jsonl").read_text().splitlines()[1]
+
+
 def test_reading_is_lazy(tmp_path: Path) -> None:
     path = lines(tmp_path / "a.jsonl", ROME, {"broken": True})
     assert next(read_examples(path)).id == 1

@@ -58,7 +58,7 @@ def test_an_example_for_evaluation_holds_no_gold_that_was_not_found() -> None:
     example = pipeline.example(GOLD)
     assert (example.id, example.claim, example.label) == (7, "claim", "REFUTES")
     assert lines(example.evidence) == [("F", 0), ("F", 1)]
-    assert not pipeline.injected
+    assert not pipeline.injected and not example.gold_injected
 
 
 def test_an_example_for_training_has_gold_first_with_score_one() -> None:
@@ -66,6 +66,7 @@ def test_an_example_for_training_has_gold_first_with_score_one() -> None:
     assert lines(example.evidence) == [("Gold", 0), ("Gold", 1), ("F", 2), ("F", 0)]
     assert [sentence.score for sentence in example.evidence] == [1.0, 1.0, 1.0, 9.0]
     assert (example.evidence[0].text, example.evidence[0].title) == ("gold 0", "Au")
+    assert example.gold_injected
 
 
 def test_a_found_sentence_that_is_gold_is_not_given_twice() -> None:

@@ -39,13 +39,15 @@ def read_examples(
             claim_field(record, where),
             _evidence(record, field, where),
             label_field(record, labels, where, require_labels),
+            gold_injected=record.get("gold_injected") is True,
         )
 
 
 def write_examples(path: PathLike, examples: Iterable[Example]) -> int:
     """Write examples in KGAT's format, atomically; the number written.
 
-    Titles that the page ids do not spell are kept in a field ``titles``, which other readers pass over.
+    Titles that the page ids do not spell are kept in a field ``titles``, injected gold in ``gold_injected``;
+    other readers pass both over.
     """
     return write_records(path, map(_example_record, examples))
 
@@ -88,4 +90,6 @@ def _example_record(example: Example) -> dict[str, Any]:
     record["evidence"] = [[item.page, item.line, item.text, item.score] for item in example.evidence]
     if any(item.title not in ("", page_title(item.page)) for item in example.evidence):
         record["titles"] = [item.title for item in example.evidence]
+    if example.gold_injected:
+        record["gold_injected"] = True
     return record

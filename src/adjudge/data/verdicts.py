@@ -41,7 +41,11 @@ def verdict_record(verdict: Verdict) -> dict[str, Any]:
         "probabilities": {label: round(p, 6) for label, p in verdict.probabilities.items()},
         "evidence": [_evidence_record(sentence) for sentence in verdict.evidence],
     }
-    return record if verdict.reason is None else {**record, "reason": verdict.reason}
+    if verdict.reason is not None:
+        record["reason"] = verdict.reason
+    if verdict.gold_injected:
+        record["gold_injected"] = True
+    return record
 
 
 def _evidence_record(sentence: Evidence) -> dict[str, Any]:

@@ -42,7 +42,7 @@ class EvidencePipeline:
 
     @property
     def injected(self) -> bool:
-        """Whether gold pages join the candidates; every output made so must say it."""
+        """Whether gold pages join the candidates; what is made so says it (``gold_injected``)."""
         return self.within is not None
 
     def find(self, claim: str) -> tuple[Evidence, ...]:
@@ -59,14 +59,15 @@ class EvidencePipeline:
 
     def example(self, claim: Claim) -> Example:
         """For evaluation: what was found, and no gold, unless :meth:`with_gold` asked for gold pages."""
-        return Example(claim.id, claim.text, tuple(self.retrieve_for(claim, self.k)), claim.label)
+        evidence = tuple(self.retrieve_for(claim, self.k))
+        return Example(claim.id, claim.text, evidence, claim.label, self.injected)
 
     def training_example(self, claim: Claim, look_up: LookUp) -> Example:
         """For training: gold sentences first (score 1.0), then those found, ``k`` in all."""
         gold = gold_sentences(claim, look_up)
         refs = {sentence.ref for sentence in gold}
         found = [sentence for sentence in self.find(claim.text) if sentence.ref not in refs]
-        return Example(claim.id, claim.text, tuple([*gold, *found][: self.k]), claim.label)
+        return Example(claim.id, claim.text, tuple([*gold, *found][: self.k]), claim.label, True)
 
     def _ordered(self, claim: str, gold_pages: Sequence[str], k: int) -> list[Evidence]:
         found = self.retriever.retrieve(claim, max(k, self.candidates))

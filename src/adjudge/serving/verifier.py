@@ -90,13 +90,22 @@ class Verifier:
             raise ConfigError("The claim is empty.")
         return next(self.verify_many([claim], corpus))
 
-    def verify_many(self, claims: Iterable[str | Claim], corpus: Corpus | None = None) -> Iterator[Verdict]:
+    def verify_many(
+        self, claims: Iterable[str | Claim], corpus: Corpus | None = None, inject_gold: bool = False
+    ) -> Iterator[Verdict]:
         """A verdict for each claim, in order, holding a few of them in memory.
 
-        Texts are numbered from 0; labels and gold that records may carry are not looked at.
+        Texts are numbered from 0; labels and gold that records may carry are not looked at, unless
+        ``inject_gold`` offers the selector the sentences of the gold pages too: every verdict then says so.
         """
         retriever = self.retriever(corpus)
         pipeline = EvidencePipeline(retriever, self.chooser(), self.candidates, self.k)
+        if inject_gold:
+            if not isinstance(retriever, IndexRetriever):
+                raise ConfigError(
+                    f"Gold pages can be looked up in an index, not in a {type(retriever).__name__}."
+                )
+            pipeline = pipeline.with_gold(retriever.retrieve_within)
         return self._verify(claims, pipeline)
 
     def classify(self, claim: str, evidence: Iterable[str | Evidence]) -> Verdict:
@@ -138,7 +147,7 @@ class Verifier:
         return self._loaded
 
     def _verify(self, claims: Iterable[str | Claim], pipeline: EvidencePipeline) -> Iterator[Verdict]:
-        for window in chunks(_records(claims), WINDOW):
+        for window in chunks(_records(claims, pipeline.injected), WINDOW):
             examples = [pipeline.example(claim) for claim in window]
             weighed = iter(self.classify_many([example for example in examples if example.evidence]))
             for example in examples:
@@ -150,12 +159,15 @@ class Verifier:
         empty = isinstance(retriever, IndexRetriever) and not retriever.index.manifest.sentences
         reason = "the corpus is empty" if empty else "nothing in the corpus matches the claim"
         probabilities = {**dict.fromkeys(self.model.labels, 0.0), label: 1.0}
-        return Verdict(example.id, example.claim, label, probabilities, (), reason)
+        return Verdict(example.id, example.claim, label, probabilities, (), reason, example.gold_injected)
 
 
-def _records(claims: Iterable[str | Claim]) -> Iterator[Claim]:
+def _records(claims: Iterable[str | Claim], with_gold: bool) -> Iterator[Claim]:
     for number, claim in enumerate(claims):
-        record = Claim(number, claim) if isinstance(claim, str) else replace(claim, label=None, gold=())
+        if isinstance(claim, str):
+            record = Claim(number, claim)
+        else:
+            record = replace(claim, label=None, gold=claim.gold if with_gold else ())
         if not record.text.strip():
             raise DataError(f"Claim {record.id!r} is empty.")
         yield record
