@@ -124,8 +124,9 @@ class Claim:
 class Evidence:
     """A sentence offered to the verdict model.
 
-    ``page`` is empty and ``line`` −1 where the place is unknown. ``score`` is the retriever's,
-    ``weight`` the share of the verdict that the model laid on the sentence.
+    ``page`` is empty and ``line`` −1 where the place is unknown. ``title`` is what a reader would call the page;
+    where it is empty, the page's id spells it. ``score`` is the retriever's, ``weight`` the share of the
+    verdict that the model laid on the sentence.
     """
 
     text: str
@@ -136,6 +137,7 @@ class Evidence:
     source: str | None = None
     start: int | None = None
     end: int | None = None
+    title: str = ""
 
     @property
     def ref(self) -> SentenceRef:
@@ -145,12 +147,13 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A claim with the sentences the verdict model may read."""
+    """A claim with the sentences the verdict model may read; ``gold_injected`` when gold helped to find them."""
 
     id: ClaimId
     claim: str
     evidence: tuple[Evidence, ...] = ()
     label: str | None = None
+    gold_injected: bool = False
 
 
 ABSTAINED = "ABSTAINED"
@@ -162,6 +165,7 @@ class Verdict:
 
     Where the label's probability was below what the caller asked for, ``abstained`` says so: the label
     then is only the likeliest. That is no verdict, while NOT ENOUGH INFO is one about the evidence.
+    ``gold_injected`` when gold helped to find the sentences: such a verdict says less about a system.
     """
 
     id: ClaimId
@@ -171,6 +175,7 @@ class Verdict:
     evidence: tuple[Evidence, ...] = ()
     reason: str | None = None
     abstained: bool = False
+    gold_injected: bool = False
 
     @property
     def answer(self) -> str:

@@ -118,7 +118,8 @@ class TestSearch:
         first = found[0]
         source = (town / "town" / "bridge.md").read_text()
         assert source[first["start"] : first["end"]] == WRITTEN
-        assert set(first) == {"text", "page", "line", "score", "source", "start", "end"}
+        assert set(first) == {"text", "page", "line", "score", "source", "start", "end", "title"}
+        assert first["title"] == "Ellery Bridge"
 
     def test_nothing_found_is_said(self, town: Path, tmp_path: Path) -> None:
         assert fine("search", "xylophone", "--corpus", town).stderr == "Nothing found.\n"
@@ -316,6 +317,6 @@ def test_a_terminal_gets_colour() -> None:
     assert "\x1b[1;31mREFUTES" in coloured.file.getvalue()  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("command", ["index", "search", "verify", "train-ranker"])
+@pytest.mark.parametrize("command", ["index", "search", "verify", "train-ranker", "assemble"])
 def test_help_teaches_by_example(command: str) -> None:
     assert f"adjudge {command} " in fine(command, "--help").stdout

@@ -187,3 +187,10 @@ def test_the_real_dev_claims_survive_writing(shared_data, tmp_path: Path) -> Non
     assert all(bool(claim.gold) == (claim.label != "NOT ENOUGH INFO") for claim in claims)
     write_claims(tmp_path / "dev.jsonl.gz", claims)
     assert list(read_claims(tmp_path / "dev.jsonl.gz")) == claims
+
+
+def test_a_submission_takes_no_evidence_that_gold_helped_to_find(tmp_path: Path) -> None:
+    verdict = Verdict(7, "Rome is old.", "SUPPORTS", {"SUPPORTS": 1.0}, gold_injected=True)
+    with pytest.raises(DataError, match="Claim 7: .* without --inject-gold"):
+        write_submission(tmp_path / "s.jsonl", [verdict])
+    assert list(tmp_path.iterdir()) == []

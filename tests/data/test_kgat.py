@@ -74,6 +74,8 @@ def test_a_document_is_not_a_sentence(words: int, refused: bool, tmp_path: Path)
         ),
         ({"evidence": [["Rome", True, "Rome is old .", 1.0]]}, 'evidence ["Rome",true,'),
         ({"evidence": [["Rome", 0, "Rome is old .", True]]}, 'evidence ["Rome",0,'),
+        ({"titles": ["Rome", 1]}, "field 'titles' is [\"Rome\",1], expected a text for each of 2 evidence"),
+        ({"titles": "Rome"}, "field 'titles' is \"Rome\", expected a list."),
         (
             {"evidence": ["Rome is old ."]},
             'evidence "Rome is old ." is not a sentence, expected [page, line,',
@@ -98,6 +100,22 @@ def test_examples_survive_writing(tmp_path: Path) -> None:
     examples = list(read_examples(lines(tmp_path / "a.jsonl", ROME, unlabelled)))
     assert write_examples(tmp_path / "b.jsonl.gz", examples) == 2
     assert list(read_examples(tmp_path / "b.jsonl.gz")) == examples
+
+
+def test_titles_that_pages_do_not_spell_survive_writing(tmp_path: Path) -> None:
+    named = Evidence("Rome is old .", "guide.pdf#page=3", 0, title="A Guide")
+    spelt = Evidence("Rome is old .", "Rome_-LRB-city-RRB-", 0, title="Rome (city)")
+    write_examples(tmp_path / "a.jsonl", [Example(1, "Old?", (named, spelt)), Example(2, "Old?", (spelt,))])
+    assert "titles" not in (tmp_path / "a.jsonl").read_text().splitlines()[1]
+    both, without = read_examples(tmp_path / "a.jsonl")
+    assert both.evidence == (named, spelt)
+    assert without.evidence[0].title == ""
+
+
+def test_injected_gold_is_said_and_read(tmp_path: Path) -> None:
+    write_examples(tmp_path / "a.jsonl", [Example(1, "Old?", gold_injected=True), Example(2, "Old?")])
+    assert [example.gold_injected for example in read_examples(tmp_path / "a.jsonl")] == [True, False]
+    assert "gold_injected" not in (tmp_path / "a.jsonl").read_text().splitlines()[1]
 
 
 def test_reading_is_lazy(tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ def test_an_unknown_format_is_said_with_what_was_found_and_what_is_known(tmp_pat
 
 
 def test_a_file_of_the_other_kind_is_recognised_as_such(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="It looks like fever claims, .* retrieve evidence for them first"):
+    with pytest.raises(DataError, match="It looks like fever claims, .* find evidence for them first"):
         read_examples_any(lines(tmp_path / "a.jsonl", CLAIMS["fever"]))
     with pytest.raises(DataError, match="It looks like kgat, which has sentences but no gold groups"):
         read_claims_any(lines(tmp_path / "b.jsonl", EXAMPLES["kgat"]))

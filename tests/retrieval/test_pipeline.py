@@ -9,12 +9,13 @@ import pytest
 from adjudge.errors import ConfigError
 from adjudge.retrieval.build import index_pages
 from adjudge.retrieval.index import Index
-from adjudge.retrieval.pipeline import EvidencePipeline, ranking_examples, text_in
+from adjudge.retrieval.pipeline import EvidencePipeline, ranking_examples, sentence_in
 from adjudge.retrieval.search import IndexRetriever
-from adjudge.retrieval.select import LexicalSelector, RankedSelector
+from adjudge.retrieval.select import LexicalSelector, ScoredSelector
 from adjudge.types import Claim, Evidence, Page, Sentence, SentenceRef
 
-TEXTS = {SentenceRef("Gold", n): f"gold {n}" for n in range(3)}
+TEXTS = {SentenceRef("Gold", n): Evidence(f"gold {n}", "Gold", n, title="Au") for n in range(3)}
+FOUND_2 = {SentenceRef("F", 2): Evidence("found 2", "F", 2)}
 GOLD = Claim(
     7, "claim", "REFUTES", ((SentenceRef("Gold", 0), SentenceRef("Gold", 1)), (SentenceRef("F", 2),))
 )
@@ -41,9 +42,15 @@ def lines(evidence: tuple[Evidence, ...]) -> list[tuple[str, int]]:
 
 def test_the_selector_chooses_among_the_candidates() -> None:
     retriever = Found()
-    pipeline = EvidencePipeline(retriever, RankedSelector(reversed_order), candidates=6, k=2)
+    pipeline = EvidencePipeline(retriever, ScoredSelector(reversed_order), candidates=6, k=2)
     assert lines(pipeline.find("claim")) == [("F", 5), ("F", 4)]
     assert retriever.asked == [6]
+
+
+def test_what_the_selector_does_not_see_follows_in_the_retrievers_order() -> None:
+    pipeline = EvidencePipeline(Found(), ScoredSelector(lambda claim, offered: [0.1, 0.2, 0.3]), 3, k=2)
+    assert [sentence.line for sentence in pipeline.retrieve("claim", 6)] == [2, 1, 0, 3, 4, 5]
+    assert [sentence.line for sentence in pipeline.retrieve("claim", 2)] == [2, 1]
 
 
 def test_an_example_for_evaluation_holds_no_gold_that_was_not_found() -> None:
@@ -51,21 +58,20 @@ def test_an_example_for_evaluation_holds_no_gold_that_was_not_found() -> None:
     example = pipeline.example(GOLD)
     assert (example.id, example.claim, example.label) == (7, "claim", "REFUTES")
     assert lines(example.evidence) == [("F", 0), ("F", 1)]
-    assert not pipeline.injected
+    assert not pipeline.injected and not example.gold_injected
 
 
 def test_an_example_for_training_has_gold_first_with_score_one() -> None:
-    example = EvidencePipeline(Found(), k=4).training_example(
-        GOLD, {**TEXTS, SentenceRef("F", 2): "found 2"}.get
-    )
+    example = EvidencePipeline(Found(), k=4).training_example(GOLD, (TEXTS | FOUND_2).get)
     assert lines(example.evidence) == [("Gold", 0), ("Gold", 1), ("F", 2), ("F", 0)]
     assert [sentence.score for sentence in example.evidence] == [1.0, 1.0, 1.0, 9.0]
-    assert example.evidence[0].text == "gold 0"
+    assert (example.evidence[0].text, example.evidence[0].title) == ("gold 0", "Au")
+    assert example.gold_injected
 
 
 def test_a_found_sentence_that_is_gold_is_not_given_twice() -> None:
     claim = Claim(1, "claim", "SUPPORTS", ((SentenceRef("F", 1),), (SentenceRef("F", 1),)))
-    example = EvidencePipeline(Found(), k=3).training_example(claim, lambda ref: "found 1")
+    example = EvidencePipeline(Found(), k=3).training_example(claim, lambda ref: Evidence("found 1", *ref))
     assert lines(example.evidence) == [("F", 1), ("F", 0), ("F", 2)]
 
 
@@ -104,10 +110,10 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> IndexRetriever:
 
 class TestInjectedGold:
     def test_sentences_of_gold_pages_join_the_candidates(self, retriever: IndexRetriever) -> None:
-        def prefers_rain(claim: str, sentences: list[tuple[str, str]]) -> list[float]:
-            return [float(title == "Rain") for title, _ in sentences]
+        def prefers_rain(claim: str, sentences: list[Evidence]) -> list[float]:
+            return [float(sentence.title == "Rain") for sentence in sentences]
 
-        plain = EvidencePipeline(retriever, RankedSelector(prefers_rain), candidates=5, k=2)
+        plain = EvidencePipeline(retriever, ScoredSelector(prefers_rain), candidates=5, k=2)
         injected = plain.with_gold(retriever.retrieve_within)
         assert "Rain" not in {page for page, _ in lines(plain.example(ON_SNOW).evidence)}
         assert sorted(lines(injected.example(ON_SNOW).evidence)) == [("Rain", 0), ("Rain", 1)]
@@ -140,16 +146,16 @@ def test_a_page_looked_into_scores_its_sentences_as_the_first_page_found(retriev
     assert retriever.retrieve_within("", ["Snow_3"], 5) == []
 
 
-def test_the_text_of_a_place_is_that_of_the_corpus(retriever: IndexRetriever) -> None:
-    text_of = text_in(retriever.index)
-    assert text_of(SentenceRef("Rain", 1)) == "Nobody knows why it stops ."
-    assert text_of(SentenceRef("Rain", 2)) is None
-    assert text_of(SentenceRef("Nowhere", 0)) is None
+def test_the_sentence_at_a_place_is_that_of_the_corpus(retriever: IndexRetriever) -> None:
+    look_up = sentence_in(retriever.index)
+    assert look_up(SentenceRef("Rain", 1)) == Evidence("Nobody knows why it stops .", "Rain", 1, title="Rain")
+    assert look_up(SentenceRef("Rain", 2)) is None
+    assert look_up(SentenceRef("Nowhere", 0)) is None
 
 
 class TestRankingExamples:
     def test_all_sentences_of_all_groups_are_gold_and_never_among_the_others(self) -> None:
-        known = {**TEXTS, SentenceRef("F", 2): "found 2"}
+        known = TEXTS | FOUND_2
         (example,) = ranking_examples([GOLD], Found(), known.get, candidates=4)
         assert lines(example.gold) == [("Gold", 0), ("Gold", 1), ("F", 2)]
         assert lines(example.others) == [("F", 0), ("F", 1), ("F", 3)]

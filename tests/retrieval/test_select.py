@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import pytest
 
 from adjudge.errors import ConfigError
 from adjudge.retrieval.select import (
-    FusionSelector,
     LexicalSelector,
-    RankedSelector,
+    ScoredSelector,
     best,
     choose_weight,
     fuse,
-    titled,
 )
 from adjudge.types import Claim, Evidence, SentenceRef
 
@@ -24,12 +21,11 @@ CANDIDATES = [
     Evidence("b", "P", 1, score=5.0),
     Evidence("c", "Q_-LRB-film-RRB-", 0, score=4.0),
 ]
-# On the unit circle: the claim is (1, 0), so the cosine of each sentence is its first coordinate.
-VECTORS = {"claim": (1.0, 0.0), "P. a": (0.0, 1.0), "P. b": (0.6, 0.8), "Q (film). c": (1.0, 0.0)}
 
 
-def embed(texts: Sequence[str]) -> np.ndarray:
-    return np.array([VECTORS[text] for text in texts], dtype=np.float32)
+def cosines(claim: str, sentences: Sequence[Evidence]) -> list[float]:
+    assert claim == "claim"
+    return [{"a": 0.0, "b": 0.6, "c": 1.0}[sentence.text] for sentence in sentences]
 
 
 def texts(found: Sequence[Evidence]) -> str:
@@ -41,7 +37,7 @@ def test_the_lexical_selector_keeps_the_retrievers_order_and_scores() -> None:
 
 
 def test_fusion_adds_the_share_of_the_best_score_and_the_cosine() -> None:
-    found = FusionSelector(embed, weight=0.5, spread=0.0).select("claim", CANDIDATES, 3)
+    found = ScoredSelector(cosines, weight=0.5, spread=0.0).select("claim", CANDIDATES, 3)
     # a: .5 · 10/10 + .5 · 0;  b: .5 · 5/10 + .5 · .6;  c: .5 · 4/10 + .5 · 1
     assert texts(found) == "cba"
     assert [sentence.score for sentence in found] == pytest.approx([0.7, 0.55, 0.5])
@@ -49,28 +45,21 @@ def test_fusion_adds_the_share_of_the_best_score_and_the_cosine() -> None:
 
 @pytest.mark.parametrize(("weight", "order"), [(0.0, "abc"), (0.25, "acb"), (1.0, "cba")])
 def test_the_weight_moves_the_order_from_words_to_meaning(weight: float, order: str) -> None:
-    assert texts(FusionSelector(embed, weight, spread=0.0).select("claim", CANDIDATES, 3)) == order
+    assert texts(ScoredSelector(cosines, weight, spread=0.0).select("claim", CANDIDATES, 3)) == order
 
 
-def test_the_ranker_sees_claim_title_and_text_and_decides_alone_by_default() -> None:
-    seen = []
-
-    def score(claim: str, sentences: Sequence[tuple[str, str]]) -> list[float]:
-        seen.append((claim, list(sentences)))
-        return [-0.5, 0.9, 0.1]
-
-    found = RankedSelector(score).select("A claim -LRB- 1 -RRB-", CANDIDATES, 2)
-    assert seen == [("A claim (1)", [("P", "a"), ("P", "b"), ("Q (film)", "c")])]
+def test_the_other_score_decides_alone_by_default() -> None:
+    found = ScoredSelector(lambda claim, sentences: [-0.5, 0.9, 0.1]).select("claim", CANDIDATES, 2)
     assert [(sentence.text, sentence.score) for sentence in found] == [("b", 0.9), ("c", 0.1)]
 
 
 def test_a_sentence_keeps_its_place_in_the_source() -> None:
-    found = RankedSelector(lambda claim, sentences: [1.0, 0.0, 0.0]).select("claim", CANDIDATES, 1)
+    found = ScoredSelector(lambda claim, sentences: [1.0, 0.0, 0.0]).select("claim", CANDIDATES, 1)
     assert (found[0].source, found[0].start, found[0].end, found[0].ref) == ("p.txt", 3, 4, ("P", 0))
 
 
 def test_equal_scores_keep_the_retrievers_order() -> None:
-    found = RankedSelector(lambda claim, sentences: [0.3] * 3, spread=0.0).select("claim", CANDIDATES, 3)
+    found = ScoredSelector(lambda claim, sentences: [0.3] * 3, spread=0.0).select("claim", CANDIDATES, 3)
     assert texts(found) == "abc"
 
 
@@ -98,13 +87,11 @@ class TestSpread:
     @pytest.mark.parametrize("spread", [-0.1, float("inf")])
     def test_it_is_no_bonus(self, spread: float) -> None:
         with pytest.raises(ConfigError, match="0 or more"):
-            RankedSelector(lambda claim, sentences: [1.0], spread=spread)
+            ScoredSelector(lambda claim, sentences: [1.0], spread=spread)
 
 
 @pytest.mark.parametrize("k", [0, -1])
-@pytest.mark.parametrize(
-    "selector", [LexicalSelector(), FusionSelector(embed), RankedSelector(lambda c, s: [1, 2, 3])]
-)
+@pytest.mark.parametrize("selector", [LexicalSelector(), ScoredSelector(cosines)])
 def test_asking_for_nothing_gives_nothing(selector: LexicalSelector, k: int) -> None:
     assert selector.select("claim", CANDIDATES, k) == []
 
@@ -113,13 +100,7 @@ def test_no_candidates_ask_no_model() -> None:
     def fail(*args: object) -> list[float]:
         raise AssertionError("asked")
 
-    assert RankedSelector(fail).select("claim", [], 5) == []
-    assert FusionSelector(fail).select("claim", [], 5) == []  # type: ignore[arg-type]
-
-
-def test_titles_come_from_the_corpus_where_ids_are_no_titles() -> None:
-    found = titled([Evidence("x", "4711"), Evidence("y")], lambda pages: {"4711": "On rain"})
-    assert found == [("On rain", "x"), ("", "y")]
+    assert ScoredSelector(fail).select("claim", [], 5) == []
 
 
 def test_a_score_of_nothing_but_zeros_leaves_the_other_score() -> None:
@@ -130,7 +111,7 @@ def test_a_score_of_nothing_but_zeros_leaves_the_other_score() -> None:
 @pytest.mark.parametrize("weight", [-0.1, 1.1, float("nan")])
 def test_a_weight_outside_zero_and_one_is_refused(weight: float) -> None:
     with pytest.raises(ConfigError, match="from 0 to 1"):
-        FusionSelector(embed, weight)
+        ScoredSelector(cosines, weight)
 
 
 class TestChooseWeight:

@@ -16,9 +16,9 @@ import pytest
 from adjudge import Verifier
 from adjudge.data.verdicts import read_verdicts
 from adjudge.errors import ConfigError, DataError
-from adjudge.retrieval.select import FusionSelector
+from adjudge.retrieval.select import ScoredSelector
 from adjudge.serving.bulk import verify_file
-from adjudge.serving.selectors import Embedder
+from adjudge.serving.selectors import Embedder, Similarity
 
 COUNT = 75  # more than two windows of 32
 
@@ -117,7 +117,7 @@ def test_what_a_selector_remembers_does_not_change_the_file(
     run: Path, rivers: Path, claims: Path, tmp_path: Path
 ) -> None:
     def fresh() -> Verifier:
-        return Verifier.load(run, rivers, FusionSelector(Embedder.load("tiny")))
+        return Verifier.load(run, rivers, ScoredSelector(Similarity(Embedder.load("tiny")), 0.5))
 
     (rivers / "more.txt").write_text(" ".join(f"Cologne has {'many ' * n}bridges." for n in range(40)))
     verify_file(fresh(), claims, tmp_path / "whole.jsonl")

@@ -11,8 +11,7 @@ import pytest
 from adjudge.errors import DataError
 from adjudge.retrieval import Index, IndexRetriever, build_index
 from adjudge.retrieval.storage import locked
-from adjudge.serving.corpus import OrderedRetriever, cache_of, fingerprint, open_corpus
-from adjudge.types import Evidence
+from adjudge.serving.corpus import cache_of, fingerprint, open_corpus
 
 
 def found(index: Index, claim: str) -> list[str]:
@@ -108,23 +107,3 @@ def test_the_fingerprint_is_that_of_the_content(rivers: Path, tmp_path: Path) ->
     assert fingerprint(open_corpus(rivers)) == first
     (rivers / "rivers.txt").write_text("The Elbe flows through Dresden. The Rhine flows through Koblenz.")
     assert fingerprint(open_corpus(rivers)) != first
-
-
-class Listed:
-    """A retriever that always finds the same."""
-
-    def retrieve(self, claim: str, k: int) -> list[Evidence]:
-        return [Evidence(text, score=1.0) for text in "abcdef"][:k]
-
-
-class Backwards:
-    """A selector that turns the order round."""
-
-    def select(self, claim: str, candidates: list[Evidence], k: int) -> list[Evidence]:
-        return candidates[::-1][:k]
-
-
-def test_a_selector_orders_the_candidates_and_the_rest_follows() -> None:
-    ordered = OrderedRetriever(Listed(), Backwards(), candidates=4)
-    assert "".join(sentence.text for sentence in ordered.retrieve("claim", 6)) == "dcbaef"
-    assert "".join(sentence.text for sentence in ordered.retrieve("claim", 2)) == "dc"

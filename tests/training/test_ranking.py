@@ -33,7 +33,9 @@ def example(n: int) -> RankingExample:
     """Gold sentences say yes, the others no."""
     name = NAMES[n % 10]
     gold = (Evidence(f"yes {name}", f"Page_{n}", 0),)
-    others = tuple(Evidence(f"no {NAMES[(n + m) % 10]}", f"Page_{n + m}", m) for m in range(1, 7))
+    others = tuple(
+        Evidence(f"no {NAMES[(n + m) % 10]}", f"p{n + m}", m, title=f"Page {n + m}") for m in range(1, 7)
+    )
     return RankingExample(f"{name} it is", gold, others)
 
 
@@ -57,7 +59,7 @@ def test_training_puts_gold_first(trained: tuple[Path, TrainedRanker, list[Ranki
     _, ranker, seen = trained
     assert seen[0].loss == pytest.approx(1.0, abs=0.3)  # equal scores miss the margin by 1
     assert [metric.pair_accuracy for metric in seen if metric.pair_accuracy is not None][-1] > 0.95
-    yes, no = ranker.score("zz it is", [("", "yes zz"), ("", "no ab")])
+    yes, no = ranker("zz it is", [Evidence("yes zz"), Evidence("no ab")])
     assert yes > no
 
 
@@ -65,21 +67,25 @@ def test_the_ranker_read_back_gives_the_same_scores(
     trained: tuple[Path, TrainedRanker, list[RankingMetric]],
 ) -> None:
     folder, ranker, _ = trained
-    sentences = [("Page 1", f"yes {name}") for name in NAMES] * 8  # more than one batch
+    sentences = [Evidence(f"yes {name}", "Page_1") for name in NAMES] * 8  # more than one batch
     again = load_ranker(folder)
-    assert again.score("ab it is", sentences) == ranker.score("ab it is", sentences)
-    assert len(set(again.score("ab it is", sentences))) == len(NAMES)
+    assert again("ab it is", sentences) == ranker("ab it is", sentences)
+    assert len(set(again("ab it is", sentences))) == len(NAMES)
     assert again.settings == SETTINGS
-    assert ranker.score("ab it is", []) == []
+    assert ranker("ab it is", []) == []
 
 
 def test_a_sentence_scores_the_same_alone_and_among_others(
     trained: tuple[Path, TrainedRanker, list[RankingMetric]],
 ) -> None:
     _, ranker, _ = trained
-    sentences = [("", "yes ab"), ("A long title", "no cd and much more text"), ("T", "ef")]
-    alone = [ranker.score("ab it is", [sentence])[0] for sentence in sentences]
-    assert ranker.score("ab it is", sentences) == pytest.approx(alone, abs=1e-5)
+    sentences = [
+        Evidence("yes ab"),
+        Evidence("no cd and much more text", title="A long title"),
+        Evidence("ef", "T"),
+    ]
+    alone = [ranker("ab it is", [sentence])[0] for sentence in sentences]
+    assert ranker("ab it is", sentences) == pytest.approx(alone, abs=1e-5)
 
 
 def test_the_same_seed_gives_the_same_weights_and_another_seed_others(tmp_path: Path) -> None:

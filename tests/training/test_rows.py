@@ -63,6 +63,11 @@ def test_a_claim_without_evidence_stands_alone(bert: Any):
     assert write(bert, "a b c") == [Row([CLS, A, B, C, SEP], 5)]
 
 
+def test_a_title_of_its_own_goes_before_the_name_of_the_page(bert: Any):
+    evidence = Evidence("e", page="a/b.txt", title="c -LRB- d -RRB-")
+    assert write(bert, "a", evidence) == write(bert, "a", Evidence("e", page="c_-LRB-d-RRB-"))
+
+
 def test_titles_can_be_left_out(bert: Any):
     assert write(bert, "a", Evidence("e", page="c"), titles=False) == [Row([CLS, A, SEP, E, SEP], 3)]
 

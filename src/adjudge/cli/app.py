@@ -7,7 +7,17 @@ from typing import Annotated
 import typer
 
 from adjudge import __version__
-from adjudge.cli import data, evidence, experiments, reproducing, scoring, training, tuning, verifying
+from adjudge.cli import (
+    assembling,
+    data,
+    evidence,
+    experiments,
+    reproducing,
+    scoring,
+    training,
+    tuning,
+    verifying,
+)
 
 app = typer.Typer(
     name="adjudge",
@@ -21,6 +31,7 @@ app = typer.Typer(
 app.command(no_args_is_help=True)(verifying.verify)
 app.command(no_args_is_help=True)(evidence.index)
 app.command(no_args_is_help=True)(evidence.search)
+app.command(no_args_is_help=True)(assembling.assemble)
 app.command(no_args_is_help=True)(training.train)
 app.command(no_args_is_help=True)(training.predict)
 app.command(no_args_is_help=True)(training.export)

@@ -15,13 +15,13 @@ from adjudge.cli.output import (
     show,
     show_json,
 )
+from adjudge.types import MAX_EVIDENCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from adjudge.data.documents import Problem
-    from adjudge.retrieval import Index
-    from adjudge.serving.corpus import OrderedRetriever
+    from adjudge.retrieval import EvidencePipeline, Index
     from adjudge.types import Claim
 
 CorpusOption = Annotated[
@@ -29,6 +29,13 @@ CorpusOption = Annotated[
 ]
 CandidatesOption = Annotated[
     int | None, typer.Option(min=5, help="Sentences that the selector chooses from; 30 if not said.")
+]
+InjectGoldOption = Annotated[
+    bool,
+    typer.Option(
+        "--inject-gold",
+        help="Offer the selector the gold pages too; every output says that gold was injected.",
+    ),
 ]
 NO_CORPUS = "Say where to look: --corpus, an index or a folder or file of documents."
 SELECTOR = "What chooses the sentences: lexical, fusion (with MiniLM), or a trained ranker's folder."
@@ -103,6 +110,7 @@ def search(
     in_corpus: Annotated[
         bool, typer.Option("--in-corpus", help="Evaluate only claims of which a gold group is in the corpus.")
     ] = False,
+    inject_gold: InjectGoldOption = False,
     limit: Annotated[int | None, typer.Option(min=1, help="Evaluate the first so many claims.")] = None,
     label: LabelOption = None,
     json: JsonOption = False,
@@ -122,11 +130,14 @@ def search(
 
     if (query is None) == (evaluate is None):
         raise ConfigError("Give either words to search for or --evaluate CLAIMS.")
+    if inject_gold and evaluate is None:
+        raise ConfigError("--inject-gold goes with --evaluate CLAIMS: words to search for have no gold.")
     opened = open_with_progress(corpus)
+    pipeline = pipeline_over(opened, selector, candidates, inject_gold)
     if evaluate is not None:
-        _evaluate(opened, evaluate, selector, candidates, in_corpus, limit, label, json)
+        _evaluate(opened, pipeline, evaluate, selector, in_corpus, limit, label, json)
         return
-    sentences = _ordered(opened, selector, candidates).retrieve(query or "", k)
+    sentences = pipeline.retrieve(query or "", k)
     if json:
         show_json([{key: v for key, v in asdict(s).items() if key != "weight"} for s in sentences])
     elif sentences:
@@ -220,9 +231,9 @@ def train_ranker(
 
 def _evaluate(
     opened: Index,
+    pipeline: EvidencePipeline,
     claims: Path,
     selector: str,
-    candidates: int | None,
     in_corpus: bool,
     limit: int | None,
     label: list[str] | None,
@@ -250,9 +261,8 @@ def _evaluate(
                 absent += 1
             progress(done)
 
-    chosen = _ordered(opened, selector, candidates)
     with pace(progress_console(), "searching", min(total, limit or total), "claims") as progress:
-        scores = evaluate_retrieval(chosen, held())
+        scores = evaluate_retrieval(pipeline, held())
     files = {"claims": printable(claims), "corpus": printable(opened.path)}
     record = {**files, "selector": selector, "absent": absent}
     if json:
@@ -277,11 +287,14 @@ def open_with_progress(corpus: Path | None) -> Index:
     return opened
 
 
-def _ordered(opened: Index, selector: str, candidates: int | None) -> OrderedRetriever:
-    from adjudge.retrieval import IndexRetriever
+def pipeline_over(
+    opened: Index, selector: str, candidates: int | None, inject_gold: bool = False, k: int = MAX_EVIDENCE
+) -> EvidencePipeline:
+    """What finds evidence in an opened corpus."""
+    from adjudge.retrieval import EvidencePipeline, IndexRetriever
     from adjudge.retrieval.pipeline import CANDIDATES
-    from adjudge.serving.corpus import OrderedRetriever
     from adjudge.serving.selectors import load_selector
 
-    chooser = load_selector(selector, opened.titles)
-    return OrderedRetriever(IndexRetriever(opened), chooser, candidates or CANDIDATES)
+    retriever = IndexRetriever(opened)
+    pipeline = EvidencePipeline(retriever, load_selector(selector), candidates or CANDIDATES, k)
+    return pipeline.with_gold(retriever.retrieve_within) if inject_gold else pipeline

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from adjudge.training.ranking import RankerReport
     from adjudge.types import Evidence, Verdict
 
+INJECTED = "Gold pages were offered to the selector (--inject-gold): these are no figures of a search."
 SHOWN_PROBLEMS = 20
 LOG_SECONDS = 10.0
 BAR = 12
@@ -114,7 +115,7 @@ def retrieval_view(scores: RetrievalScores, selector: str, absent: int) -> Rende
     note = f"selector {selector}; {scores.without_gold:,} claims without gold evidence left out"
     if absent:
         note += f", and {absent:,} whose gold evidence is not in the corpus"
-    return Group(table, Text(f"{note}."))
+    return Group(*([INJECTED] if scores.gold_injected else []), table, Text(f"{note}."))
 
 
 def retrieval_record(scores: RetrievalScores) -> dict[str, Any]:
@@ -124,6 +125,7 @@ def retrieval_record(scores: RetrievalScores) -> dict[str, Any]:
         "by_label": {label: _figures(row) for label, row in scores.by_label.items()},
         "multi_hop": _figures(scores.multi_hop),
         "without_gold": scores.without_gold,
+        "gold_injected": scores.gold_injected,
     }
 
 

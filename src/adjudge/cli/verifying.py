@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adjudge.cli.evidence import NO_CORPUS, SELECTOR, CandidatesOption, CorpusOption, open_with_progress
+from adjudge.cli.evidence import (
+    NO_CORPUS,
+    SELECTOR,
+    CandidatesOption,
+    CorpusOption,
+    InjectGoldOption,
+    open_with_progress,
+)
 from adjudge.cli.output import (
     DeviceOption,
     JsonOption,
@@ -40,6 +47,7 @@ def verify(
         Path | None, typer.Option(help="Verdicts on --claims as JSON lines, in their order.")
     ] = None,
     submission: Annotated[Path | None, typer.Option(help="The same as a FEVER submission.")] = None,
+    inject_gold: InjectGoldOption = False,
     force: Annotated[bool, typer.Option(help="Replace existing files and begin again.")] = False,
     device: DeviceOption = "auto",
     json: JsonOption = False,
@@ -74,6 +82,10 @@ def verify(
         raise ConfigError("Say where the verdicts go: --out FILE.")
     if claims is None and (out is not None or submission is not None):
         raise ConfigError("--out and --submission go with --claims FILE; a single verdict is printed.")
+    if claims is None and inject_gold:
+        raise ConfigError("--inject-gold goes with --claims FILE, claims with gold evidence.")
+    if submission is not None and inject_gold:
+        raise ConfigError("A submission cannot say that gold was injected: leave out one of the two.")
     if corpus is None:
         raise ConfigError(NO_CORPUS)
     for path in (out, submission):
@@ -94,23 +106,40 @@ def verify(
         else:
             show(verdict_view(verdict))
     elif claims is not None and out is not None:
-        _verify_file(verifier, claims, total, out, submission, force, json)
+        _verify_file(verifier, claims, total, out, submission, force, inject_gold, json)
 
 
 def _verify_file(
-    verifier: Verifier, claims: Path, total: int, out: Path, submission: Path | None, force: bool, json: bool
+    verifier: Verifier,
+    claims: Path,
+    total: int,
+    out: Path,
+    submission: Path | None,
+    force: bool,
+    inject_gold: bool,
+    json: bool,
 ) -> None:
     from dataclasses import asdict
 
-    from adjudge.cli.evidence_view import pace
+    from adjudge.cli.evidence_view import INJECTED, pace
     from adjudge.serving.bulk import verify_file
 
     console = progress_console()
     with pace(console, "verifying", total, "claims") as progress:
-        report = verify_file(verifier, claims, out, submission=submission, restart=force, progress=progress)
+        report = verify_file(
+            verifier,
+            claims,
+            out,
+            submission=submission,
+            restart=force,
+            inject_gold=inject_gold,
+            progress=progress,
+        )
     if json:
         show_json(asdict(report))
         return
     said = ", ".join(f"{label} {number:,}" for label, number in sorted(report.labels.items()))
     earlier = f" ({report.resumed:,} from an interrupted job)" if report.resumed else ""
     console.print(f"{out}: {report.claims:,} verdicts{earlier}: {said}.", highlight=False, markup=False)
+    if report.gold_injected:
+        console.print(INJECTED, highlight=False)

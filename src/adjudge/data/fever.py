@@ -36,11 +36,15 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """One line of a submission. ``evidence`` is None when the file gives labels alone."""
+    """One line of a submission. ``evidence`` is None when the file gives labels alone.
+
+    ``gold_injected`` says of a prediction read from verdicts that gold helped to find its evidence.
+    """
 
     id: ClaimId
     label: str
     evidence: tuple[SentenceRef, ...] | None = None
+    gold_injected: bool = False
 
 
 def read_claims(
@@ -75,7 +79,8 @@ def read_submission(path: PathLike, labels: LabelSet = FEVER_LABELS) -> Iterator
 def write_submission(path: PathLike, predictions: Iterable[Prediction | Verdict]) -> int:
     """Write predictions or verdicts as a FEVER submission, atomically; the number written.
 
-    Sentences whose page is unknown cannot be scored and are left out.
+    Sentences whose page is unknown cannot be scored and are left out. Evidence found with the help of gold is
+    refused: nothing in a submission could say so.
     """
     return write_records(path, map(_submission_record, predictions))
 
@@ -139,6 +144,11 @@ def _predicted_evidence(record: Record, where: str) -> tuple[SentenceRef, ...] |
 
 
 def _submission_record(prediction: Prediction | Verdict) -> dict[str, Any]:
+    if prediction.gold_injected:
+        raise DataError(
+            f"Claim {prediction.id!r}: its evidence was found with the help of gold, which a submission cannot say. "
+            "Find the evidence again without --inject-gold."
+        )
     record: dict[str, Any] = {"id": prediction.id, "predicted_label": prediction.label}
     refs: Iterable[SentenceRef] | None
     if isinstance(prediction, Verdict):

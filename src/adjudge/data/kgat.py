@@ -18,6 +18,7 @@ from adjudge.data.records import (
     read_records,
     write_records,
 )
+from adjudge.data.text import page_title
 from adjudge.errors import DataError
 from adjudge.types import FEVER_LABELS, ClaimId, Evidence, Example, LabelSet
 
@@ -41,6 +42,7 @@ def read_examples(
             claim_field(record, where),
             _evidence(record, field, where),
             label_field(record, labels, where, require_labels),
+            gold_injected=record.get("gold_injected") is True,
         )
 
 
@@ -87,18 +89,25 @@ def read_pages(path: PathLike) -> dict[int, tuple[str, ...]]:
 
 
 def write_examples(path: PathLike, examples: Iterable[Example]) -> int:
-    """Write examples in KGAT's format, atomically; the number written."""
+    """Write examples in KGAT's format, atomically; the number written.
+
+    Titles that the page ids do not spell are kept in a field ``titles``, injected gold in ``gold_injected``;
+    other readers pass both over.
+    """
     return write_records(path, map(_example_record, examples))
 
 
 def _evidence(record: Record, field: str, where: str) -> tuple[Evidence, ...]:
     sentences = []
-    for item in list_field(record, field, where):
+    items = list_field(record, field, where)
+    titles = _titles(record, len(items), where) if field == "evidence" else None
+    for place, item in enumerate(items):
         match item:
             case [str(page), int(line), str(text), int() | float() as score] if is_int(
                 line
             ) and not isinstance(score, bool):
-                sentences.append(Evidence(text, page, line, float(score)))
+                title = titles[place] if titles else ""
+                sentences.append(Evidence(text, page, line, float(score), title=title))
             case _:
                 raise DataError(
                     f"{where}: {field} {describe(item)} is not a sentence, "
@@ -107,10 +116,25 @@ def _evidence(record: Record, field: str, where: str) -> tuple[Evidence, ...]:
     return offered(sentences, where)
 
 
+def _titles(record: Record, count: int, where: str) -> list[str] | None:
+    if "titles" not in record:
+        return None
+    titles = list_field(record, "titles", where)
+    if len(titles) != count or not all(isinstance(title, str) for title in titles):
+        raise DataError(
+            f"{where}: field 'titles' is {describe(titles)}, expected a text for each of {count} evidence "
+            "sentences. Correct it, or leave it out."
+        )
+    return titles
+
+
 def _example_record(example: Example) -> dict[str, Any]:
     record: dict[str, Any] = {"id": example.id, "claim": example.claim}
     if example.label is not None:
         record["label"] = example.label
-    return record | {
-        "evidence": [[item.page, item.line, item.text, item.score] for item in example.evidence],
-    }
+    record["evidence"] = [[item.page, item.line, item.text, item.score] for item in example.evidence]
+    if any(item.title not in ("", page_title(item.page)) for item in example.evidence):
+        record["titles"] = [item.title for item in example.evidence]
+    if example.gold_injected:
+        record["gold_injected"] = True
+    return record

@@ -146,8 +146,8 @@ def _hint(path: PathLike) -> str:
     """What the file is instead, when it is a file of the other kind."""
     if claims := recognise(path, CLAIM_FORMATS):
         return (
-            f" It looks like {claims} claims, which come without sentences: retrieve evidence for them first "
-            "(adjudge verify --claims finds it and gives verdicts)."
+            f" It looks like {claims} claims, which come without sentences: find evidence for them first "
+            "(adjudge assemble), or find it and give verdicts in one (adjudge verify --claims)."
         )
     if examples := recognise(path, EXAMPLE_FORMATS):
         return f" It looks like {examples}, which has sentences but no gold groups."

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from adjudge.types import Evidence
+
 _CODES = {
     "-LRB-": "(",
     "-RRB-": ")",
@@ -67,6 +69,11 @@ def clean_text(text: str) -> str:
 def page_title(page: str) -> str:
     """What a reader would call a FEVER page: ``Alien_-LRB-film-RRB-`` → ``Alien (film)``."""
     return _CODE.sub(lambda code: _CODES[code[0]], page.replace("_", " "))
+
+
+def evidence_title(evidence: Evidence) -> str:
+    """The title under which a model reads a sentence, cleaned; empty where the page is unknown."""
+    return clean_text(evidence.title or page_title(evidence.page))
 
 
 def page_id(title: str) -> str:

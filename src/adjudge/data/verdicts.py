@@ -14,7 +14,7 @@ from adjudge.data.records import PathLike, write_records
 from adjudge.errors import DataError
 from adjudge.types import Evidence, Verdict
 
-_PLACE = ("weight", "source", "start", "end")
+_PLACE = ("weight", "source", "start", "end", "title")
 
 
 def write_verdicts(path: PathLike, verdicts: Iterable[Verdict]) -> int:
@@ -45,6 +45,8 @@ def verdict_record(verdict: Verdict) -> dict[str, Any]:
         record["reason"] = verdict.reason
     if verdict.abstained:
         record["abstained"] = True
+    if verdict.gold_injected:
+        record["gold_injected"] = True
     return record
 
 
@@ -52,4 +54,4 @@ def _evidence_record(sentence: Evidence) -> dict[str, Any]:
     record = asdict(sentence)
     if sentence.weight is not None:
         record["weight"] = round(sentence.weight, 6)
-    return {key: value for key, value in record.items() if value is not None or key not in _PLACE}
+    return {key: value for key, value in record.items() if value not in (None, "") or key not in _PLACE}

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -49,9 +50,12 @@ def read_predictions(source: Source, labels: LabelSet) -> Iterator[Prediction]:
     """Every record of ``source`` as a prediction."""
     for where, record in located(source, "prediction"):
         if isinstance(record, Mapping):
-            yield _prediction_of_dict(record, labels, where)
+            prediction = _prediction_of_dict(record, labels, where)
+            injected = record.get("gold_injected") is True
         else:
-            yield _prediction_of_object(record, labels, where)
+            prediction = _prediction_of_object(record, labels, where)
+            injected = not isinstance(record, Claim) and record.gold_injected
+        yield replace(prediction, gold_injected=injected)
 
 
 def read_gold(source: Source, labels: LabelSet) -> Iterator[Truth]:

@@ -11,6 +11,7 @@ from rich.text import Text
 from adjudge.evaluation.scoring import Scores
 
 MATRIX = "confusion matrix (rows gold, columns predicted)"
+INJECTED = "Gold helped to find the evidence (gold_injected): these are no figures of a search."
 SHORT = {"SUPPORTS": "S", "REFUTES": "R", "NOT ENOUGH INFO": "NEI"}
 
 
@@ -40,7 +41,8 @@ def scores_view(scores: Scores) -> RenderableType:
         classes.add_row(
             label, percent(per.precision), percent(per.recall), percent(per.f1), f"{per.support:,}"
         )
-    return Group(figures, Text(f"\n{MATRIX}"), matrix_view(scores), Text(), classes)
+    parts: list[RenderableType] = [figures, Text(f"\n{MATRIX}"), matrix_view(scores), Text(), classes]
+    return Group(*([INJECTED] if scores.gold_injected else []), *parts)
 
 
 def matrix_view(scores: Scores, title: str | None = None) -> Table:

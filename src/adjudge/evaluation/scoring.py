@@ -46,7 +46,8 @@ class Scores:
     """Everything said about one set of predictions. Rows of ``confusion`` are gold, columns predicted.
 
     ``fever_score`` and the evidence figures are None when predictions or gold carry no evidence;
-    ``contradiction_rate`` is None when no gold claim has a label that another contradicts.
+    ``contradiction_rate`` is None when no gold claim has a label that another contradicts;
+    ``gold_injected`` when gold helped to find the evidence of any prediction.
     """
 
     label_accuracy: float
@@ -59,6 +60,7 @@ class Scores:
     n: int
     per_class: Mapping[str, ClassScores]
     contradiction_rate: float | None
+    gold_injected: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists, dicts and numbers, ready for JSON."""
@@ -84,6 +86,7 @@ class Outcome(NamedTuple):
     strict: bool | None = None
     precision: float | None = None
     recall: float | None = None
+    gold_injected: bool = False
 
     @property
     def correct(self) -> bool:
@@ -137,7 +140,7 @@ def outcomes(
     judged = []
     for truth in truths:
         answer = by_id[truth.id]
-        outcome = Outcome(truth.id, truth.label, answer.label)
+        outcome = Outcome(truth.id, truth.label, answer.label, gold_injected=answer.gold_injected)
         if with_evidence:
             found = (answer.evidence or ())[:k]
             outcome = _with_evidence(outcome, found, truth.groups or (), truth.label != needless)
@@ -154,6 +157,7 @@ def scores_from_outcomes(
     for outcome in results:
         counts[place[outcome.gold]][place[outcome.predicted]] += 1
     scores = scores_from_matrix(counts, labels, contradictory=contradictory)
+    scores = replace(scores, gold_injected=any(outcome.gold_injected for outcome in results))
     strict = [outcome.strict for outcome in results if outcome.strict is not None]
     if not strict:
         return scores

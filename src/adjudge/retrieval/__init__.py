@@ -6,21 +6,20 @@ from adjudge.retrieval.index import Index
 from adjudge.retrieval.pipeline import EvidencePipeline
 from adjudge.retrieval.protocol import Retriever
 from adjudge.retrieval.search import IndexRetriever, RetrievalSettings
-from adjudge.retrieval.select import FusionSelector, LexicalSelector, RankedSelector, Selector
+from adjudge.retrieval.select import LexicalSelector, ScoredSelector, Selector
 
 __all__ = [
     "EvidencePipeline",
-    "FusionSelector",
     "Index",
     "IndexReport",
     "IndexRetriever",
     "LexicalSelector",
     "Progress",
-    "RankedSelector",
     "RetrievalFigures",
     "RetrievalScores",
     "RetrievalSettings",
     "Retriever",
+    "ScoredSelector",
     "Selector",
     "build_index",
     "evaluate_retrieval",

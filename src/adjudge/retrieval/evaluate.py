@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from adjudge.retrieval.pipeline import EvidencePipeline
 from adjudge.retrieval.protocol import Retriever
 from adjudge.types import MAX_EVIDENCE, Claim, SentenceRef
 
@@ -36,12 +37,16 @@ class RetrievalFigures:
 
 @dataclass(frozen=True, slots=True)
 class RetrievalScores:
-    """Figures over all claims with gold evidence, per label, and for claims that need two pages or more."""
+    """Figures over all claims with gold evidence, per label, and for claims that need two pages or more.
+
+    ``gold_injected`` when gold pages were among the candidates: then these are no figures of a search.
+    """
 
     overall: RetrievalFigures
     by_label: Mapping[str, RetrievalFigures]
     multi_hop: RetrievalFigures
     without_gold: int
+    gold_injected: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,21 +62,30 @@ class _Row:
 def evaluate_retrieval(
     retriever: Retriever, claims: Iterable[Claim], ks: Sequence[int] = DEFAULT_KS
 ) -> RetrievalScores:
-    """Retrieve for every claim that has gold evidence and compare; claims without are counted."""
+    """Retrieve for every claim that has gold evidence and compare; claims without are counted.
+
+    A pipeline with gold is shown the claims' gold pages, and the scores say so.
+    """
     depth = 10 * max(*ks, MAX_EVIDENCE)
+    injected = isinstance(retriever, EvidencePipeline) and retriever.injected
     rows = []
     without = 0
     for claim in claims:
         if not claim.gold:
             without += 1
             continue
-        rows.append(_judge(claim, [found.ref for found in retriever.retrieve(claim.text, depth)]))
+        if isinstance(retriever, EvidencePipeline):
+            found = retriever.retrieve_for(claim, depth)
+        else:
+            found = retriever.retrieve(claim.text, depth)
+        rows.append(_judge(claim, [sentence.ref for sentence in found]))
     labels = dict.fromkeys(sorted(row.label for row in rows))
     return RetrievalScores(
         overall=_mean(rows, ks),
         by_label={label: _mean([row for row in rows if row.label == label], ks) for label in labels},
         multi_hop=_mean([row for row in rows if row.multi_hop], ks),
         without_gold=without,
+        gold_injected=injected,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,7 +12,7 @@ import msgspec
 
 from adjudge.retrieval.analysis import PROSE, TITLE, analyzers, bracket_of, index_text, name_of
 from adjudge.retrieval.storage import IndexUnusable, Manifest, read_manifest
-from adjudge.types import Page, Sentence, SentenceRef
+from adjudge.types import Evidence, Page, Sentence, SentenceRef
 
 if TYPE_CHECKING:
     import tantivy
@@ -33,11 +33,25 @@ class StoredSentence(NamedTuple):
     end: int | None
     source: str | None
     links: tuple[str, ...]
+    title: str = ""
 
     @property
     def ref(self) -> SentenceRef:
         """Page and line."""
         return SentenceRef(self.page, self.line)
+
+    def evidence(self, score: float) -> Evidence:
+        """The sentence as it is offered for a claim."""
+        return Evidence(
+            self.text,
+            self.page,
+            self.line,
+            score=score,
+            source=self.source,
+            start=self.start,
+            end=self.end,
+            title=self.title,
+        )
 
 
 class StoredPage(NamedTuple):
@@ -103,15 +117,6 @@ class Index:
         query = Query.term_query(self.sentences.schema, "page", page)
         hits = self.search_sentences(query, self.sentences.searcher().doc_freq("page", page))
         return sorted((hit.sentence for hit in hits), key=lambda sentence: sentence.line)
-
-    def titles(self, pages: Sequence[str]) -> dict[str, str]:
-        """The titles of pages that the index holds."""
-        from tantivy import Query
-
-        if not pages:
-            return {}
-        query = Query.term_set_query(self.pages.schema, "page", list(pages))
-        return {hit.page.page: hit.page.title for hit in self.search_pages(query, 4 * len(pages))}
 
     def holds(self, refs: Iterable[SentenceRef]) -> bool:
         """Whether every one of these sentences is in the index."""
@@ -219,6 +224,7 @@ def _sentence_fields(page: Page, sentence: Sentence, source: str, title: str, te
         sentence.end,
         page.source,
         tuple(map(_valid, sentence.links)),
+        _valid(page.title),
     )
     return {
         "source": source,

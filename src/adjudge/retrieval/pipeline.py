@@ -15,8 +15,8 @@ from adjudge.types import MAX_EVIDENCE, Claim, Evidence, Example, SentenceRef
 CANDIDATES = 30
 """Sentences a selector chooses from; chosen on FEVER's training claims, as the weight of the fusion was."""
 
-TextOf = Callable[[SentenceRef], str | None]
-"""The text of a sentence, None where the corpus lacks it."""
+LookUp = Callable[[SentenceRef], Evidence | None]
+"""The sentence at a place, None where the corpus lacks it."""
 WithinPages = Callable[[str, Sequence[str], int], Sequence[Evidence]]
 """(claim, pages, k) → the best k sentences of these pages, scored as a retriever would."""
 
@@ -42,7 +42,7 @@ class EvidencePipeline:
 
     @property
     def injected(self) -> bool:
-        """Whether gold pages join the candidates; every output made so must say it."""
+        """Whether gold pages join the candidates; what is made so says it (``gold_injected``)."""
         return self.within is not None
 
     def find(self, claim: str) -> tuple[Evidence, ...]:
@@ -50,29 +50,36 @@ class EvidencePipeline:
         return tuple(self.retrieve(claim, self.k))
 
     def retrieve(self, claim: str, k: int) -> list[Evidence]:
-        """At most ``k`` of the candidates, best first."""
-        return self.selector.select(claim, self.retriever.retrieve(claim, self.candidates), k)
+        """At most ``k`` sentences: the candidates in the selector's order, then what else was found."""
+        return self._ordered(claim, (), k)
+
+    def retrieve_for(self, claim: Claim, k: int) -> list[Evidence]:
+        """As :meth:`retrieve`, with the claim's gold pages among the candidates if :meth:`with_gold` said so."""
+        return self._ordered(claim.text, sorted({ref.page for group in claim.gold for ref in group}), k)
 
     def example(self, claim: Claim) -> Example:
         """For evaluation: what was found, and no gold, unless :meth:`with_gold` asked for gold pages."""
-        pages = sorted({ref.page for group in claim.gold for ref in group}) if self.within else []
-        if self.within is None or not pages:
-            return Example(claim.id, claim.text, self.find(claim.text), claim.label)
-        found = self.retriever.retrieve(claim.text, self.candidates)
-        known = {sentence.ref for sentence in found}
-        added = [s for s in self.within(claim.text, pages, self.candidates) if s.ref not in known]
-        # As a retriever orders its own: a selector that keeps the order must see one order.
-        offered = sorted([*found, *added], key=lambda sentence: -sentence.score)
-        return Example(
-            claim.id, claim.text, tuple(self.selector.select(claim.text, offered, self.k)), claim.label
-        )
+        evidence = tuple(self.retrieve_for(claim, self.k))
+        return Example(claim.id, claim.text, evidence, claim.label, self.injected)
 
-    def training_example(self, claim: Claim, text_of: TextOf) -> Example:
+    def training_example(self, claim: Claim, look_up: LookUp) -> Example:
         """For training: gold sentences first (score 1.0), then those found, ``k`` in all."""
-        gold = gold_sentences(claim, text_of)
+        gold = gold_sentences(claim, look_up)
         refs = {sentence.ref for sentence in gold}
         found = [sentence for sentence in self.find(claim.text) if sentence.ref not in refs]
-        return Example(claim.id, claim.text, tuple([*gold, *found][: self.k]), claim.label)
+        return Example(claim.id, claim.text, tuple([*gold, *found][: self.k]), claim.label, True)
+
+    def _ordered(self, claim: str, gold_pages: Sequence[str], k: int) -> list[Evidence]:
+        found = self.retriever.retrieve(claim, max(k, self.candidates))
+        offered, rest = found[: self.candidates], found[self.candidates :]
+        if self.within is not None and gold_pages:
+            known = {sentence.ref for sentence in offered}
+            added = [s for s in self.within(claim, gold_pages, self.candidates) if s.ref not in known]
+            # As a retriever orders its own: a selector that keeps the order must see one order.
+            offered = sorted([*offered, *added], key=lambda sentence: -sentence.score)
+            known.update(sentence.ref for sentence in added)
+            rest = [sentence for sentence in rest if sentence.ref not in known]
+        return [*self.selector.select(claim, offered, min(k, len(offered))), *rest][:k]
 
     def with_gold(self, within: WithinPages) -> EvidencePipeline:
         """The pipeline with the sentences of gold pages among the candidates of :meth:`example`.
@@ -83,12 +90,12 @@ class EvidencePipeline:
         return replace(self, within=within)
 
 
-def text_in(index: Index) -> TextOf:
-    """The texts of an index by place, the last pages looked at kept at hand."""
+def sentence_in(index: Index) -> LookUp:
+    """The sentences of an index by place, the last pages looked at kept at hand."""
 
     @lru_cache(maxsize=1024)
-    def lines(page: str) -> dict[int, str]:
-        return {sentence.line: sentence.text for sentence in index.page_sentences(page)}
+    def lines(page: str) -> dict[int, Evidence]:
+        return {sentence.line: sentence.evidence(0.0) for sentence in index.page_sentences(page)}
 
     return lambda ref: lines(ref.page).get(ref.line)
 
@@ -102,17 +109,16 @@ class RankingExample:
     others: tuple[Evidence, ...]
 
 
-def gold_sentences(claim: Claim, text_of: TextOf) -> list[Evidence]:
-    """The different gold sentences whose text is known, group by group, with score 1.0."""
-    refs = dict.fromkeys(ref for group in claim.gold for ref in group)
-    texts = ((ref, text_of(ref)) for ref in refs)
-    return [Evidence(text, ref.page, ref.line, score=1.0) for ref, text in texts if text and text.strip()]
+def gold_sentences(claim: Claim, look_up: LookUp) -> list[Evidence]:
+    """The different gold sentences that the corpus holds, group by group, with score 1.0."""
+    found = (look_up(ref) for ref in dict.fromkeys(ref for group in claim.gold for ref in group))
+    return [replace(sentence, score=1.0) for sentence in found if sentence and sentence.text.strip()]
 
 
 def ranking_examples(
     claims: Iterable[Claim],
     retriever: Retriever,
-    text_of: TextOf,
+    look_up: LookUp,
     candidates: int = CANDIDATES,
 ) -> Iterator[RankingExample]:
     """Claims that have gold text in the corpus, with the other sentences that the retriever proposes.
@@ -121,7 +127,7 @@ def ranking_examples(
     at pages proposes other sentences of the gold pages and of the pages next to them.
     """
     for claim in claims:
-        gold = gold_sentences(claim, text_of)
+        gold = gold_sentences(claim, look_up)
         refs = {ref for group in claim.gold for ref in group}
         if gold:
             found = retriever.retrieve(claim.text, candidates)

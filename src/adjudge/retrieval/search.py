@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from adjudge.errors import ConfigError
 from adjudge.retrieval.analysis import PROSE, TITLE, name_of, names_in, query_text, terms
-from adjudge.retrieval.index import Hit, Index, PageHit, StoredSentence
+from adjudge.retrieval.index import Hit, Index, PageHit
 from adjudge.types import Evidence
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class IndexRetriever:
         reached = self._second_hop(query, scored.best(self.settings.hop_sentences), pages)
         if reached:
             scored.add(query.sentences_of(list(reached), depth), reached, 1.0)
-        return [_evidence(hit) for hit in scored.best(k)]
+        return [sentence.evidence(score) for sentence, score in scored.best(k)]
 
     def retrieve_pages(self, claim: str, k: int) -> list[PageHit]:
         """The ``k`` best pages for a claim, without the second hop."""
@@ -87,7 +87,7 @@ class IndexRetriever:
         first = max((hit.score for hit in query.ranked_pages()[:1]), default=0.0)
         scored = _Ranking()
         scored.add(query.sentences_of(list(pages), k), dict.fromkeys(pages, first), self.settings.page_weight)
-        return [_evidence(hit) for hit in scored.best(k)]
+        return [sentence.evidence(score) for sentence, score in scored.best(k)]
 
     def _second_hop(
         self, query: _Query, sources: Sequence[Hit], pages: Mapping[str, float]
@@ -189,19 +189,6 @@ class _Ranking:
 
     def best(self, limit: int) -> list[Hit]:
         return sorted(self._hits.values(), key=lambda hit: (-hit.score, hit.sentence.ref))[:limit]
-
-
-def _evidence(hit: Hit) -> Evidence:
-    sentence: StoredSentence = hit.sentence
-    return Evidence(
-        sentence.text,
-        sentence.page,
-        sentence.line,
-        score=hit.score,
-        source=sentence.source,
-        start=sentence.start,
-        end=sentence.end,
-    )
 
 
 def _longest(names: Collection[str]) -> set[str]:

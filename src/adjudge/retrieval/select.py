@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from adjudge.data.text import clean_text, page_title
 from adjudge.errors import ConfigError
 from adjudge.types import MAX_EVIDENCE, Claim, Evidence
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-Embed = Callable[[Sequence[str]], "npt.NDArray[np.float32]"]
-"""Texts → (n, d), unit rows."""
-Score = Callable[[str, Sequence[tuple[str, str]]], Sequence[float]]
-"""Claim and its (title, text) pairs → one score each, the higher the better."""
-Titles = Callable[[Sequence[str]], Mapping[str, str]]
-"""Pages → their titles, for the pages that have one."""
+Score = Callable[[str, Sequence[Evidence]], Sequence[float]]
+"""A claim and sentences → one score each, the higher the better."""
 
 SPREAD = 0.02
 """What a sentence loses for each one already taken from its page, so that a claim that needs two pages may
@@ -35,11 +26,6 @@ class Selector(Protocol):
         ...
 
 
-def spelt_titles(pages: Sequence[str]) -> dict[str, str]:
-    """Titles as FEVER's page ids spell them; an index knows those of other corpora (``Index.titles``)."""
-    return {page: page_title(page) for page in pages}
-
-
 @dataclass(frozen=True)
 class LexicalSelector:
     """Keeps the retriever's own order: no model."""
@@ -50,61 +36,29 @@ class LexicalSelector:
 
 
 @dataclass(frozen=True)
-class FusionSelector:
-    """Fuses the retriever's score with the similarity of embeddings; nothing is trained.
+class ScoredSelector:
+    """Fuses the retriever's score with another.
 
-    A sentence s scores (1 − ``weight``) · r(s) / max r + ``weight`` · cos(claim, title and sentence), where r
-    is the retriever's score; see :func:`best` for ``spread``.
+    A sentence s scores (1 − ``weight``) · r(s) / max r + ``weight`` · score(claim, s), where r is the
+    retriever's score; with a weight of 1 the retriever only proposes. See :func:`best` for ``spread``.
     """
 
-    embed: Embed
-    weight: float = 0.5
-    titles: Titles = spelt_titles
+    score: Score
+    weight: float = 1.0
     spread: float = SPREAD
 
     def __post_init__(self) -> None:
-        _check(self.weight, self.spread)
+        if not (math.isfinite(self.weight) and 0.0 <= self.weight <= 1.0):
+            raise ConfigError(f"selection weight = {self.weight}: expected a number from 0 to 1.")
+        if not (math.isfinite(self.spread) and self.spread >= 0.0):
+            raise ConfigError(f"selection spread = {self.spread}: expected a number of 0 or more.")
 
     def select(self, claim: str, candidates: Sequence[Evidence], k: int) -> list[Evidence]:
         """The ``k`` best by the fused score."""
         if not candidates or k < 1:
             return []
-        sentences = titled(candidates, self.titles)
-        vectors = self.embed(
-            [clean_text(claim), *(f"{title}. {text}" if title else text for title, text in sentences)]
-        )
-        similarity = vectors[1:] @ vectors[0]
-        return best(candidates, fuse(candidates, similarity.tolist(), self.weight), k, self.spread)
-
-
-@dataclass(frozen=True)
-class RankedSelector:
-    """Orders by a trained ranker.
-
-    A sentence s scores (1 − ``weight``) · r(s) / max r + ``weight`` · ranker(claim, title, sentence); with a
-    weight of 1 the retriever only proposes.
-    """
-
-    score: Score
-    weight: float = 1.0
-    titles: Titles = spelt_titles
-    spread: float = SPREAD
-
-    def __post_init__(self) -> None:
-        _check(self.weight, self.spread)
-
-    def select(self, claim: str, candidates: Sequence[Evidence], k: int) -> list[Evidence]:
-        """The ``k`` best by the ranker."""
-        if not candidates or k < 1:
-            return []
-        scores = self.score(clean_text(claim), titled(candidates, self.titles))
-        return best(candidates, fuse(candidates, scores, self.weight), k, self.spread)
-
-
-def titled(candidates: Sequence[Evidence], titles: Titles = spelt_titles) -> list[tuple[str, str]]:
-    """(title, text) of each candidate, cleaned; the title is empty where the page is unknown."""
-    known = titles(sorted({sentence.page for sentence in candidates if sentence.page}))
-    return [(clean_text(known.get(c.page, "")), clean_text(c.text)) for c in candidates]
+        scores = fuse(candidates, self.score(claim, candidates), self.weight)
+        return best(candidates, scores, k, self.spread)
 
 
 def fuse(candidates: Sequence[Evidence], scores: Sequence[float], weight: float) -> list[float]:
@@ -178,10 +132,3 @@ def _group_rank(claim: Claim, ordered: Sequence[Evidence]) -> float:
     place = {sentence.ref: rank for rank, sentence in enumerate(ordered, start=1)}
     ranks = [max(place.get(ref, math.inf) for ref in group) for group in claim.gold]
     return min(ranks, default=math.inf)
-
-
-def _check(weight: float, spread: float) -> None:
-    if not (math.isfinite(weight) and 0.0 <= weight <= 1.0):
-        raise ConfigError(f"selection weight = {weight}: expected a number from 0 to 1.")
-    if not (math.isfinite(spread) and spread >= 0.0):
-        raise ConfigError(f"selection spread = {spread}: expected a number of 0 or more.")

@@ -26,6 +26,7 @@ import msgspec
 
 from adjudge.data.fever import write_submission
 from adjudge.data.files import write_atomic, write_json
+from adjudge.data.readers import read_claims_any
 from adjudge.data.records import PathLike, claim_field, read_records
 from adjudge.data.verdicts import read_verdicts, verdict_record
 from adjudge.errors import ConfigError, DataError
@@ -44,6 +45,7 @@ class BulkReport:
     claims: int
     resumed: int
     labels: dict[str, int]
+    gold_injected: bool
 
 
 class _Line(msgspec.Struct):
@@ -73,14 +75,18 @@ def verify_file(
     corpus: Corpus | None = None,
     submission: PathLike | None = None,
     restart: bool = False,
+    inject_gold: bool = False,
     progress: Callable[[int], None] = lambda done: None,
 ) -> BulkReport:
     """Write a verdict for every claim of a file, one per line, in its order.
 
     What an interrupted call left in ``out.part`` is kept and gone on from, if it rests on the same model,
     corpus and settings; ``restart`` begins again. ``submission`` is the same as a FEVER submission.
-    ``progress`` hears how many verdicts are written.
+    With ``inject_gold`` the claims are read with their gold, and the gold pages' sentences are offered to the
+    selector; every verdict says so, and there can be no submission. ``progress`` hears how many are written.
     """
+    if inject_gold and submission is not None:
+        raise ConfigError("A submission cannot say that gold was injected: leave out one of the two.")
     out = Path(out)
     part = out.with_name(f"{out.name}.part")
     job = part.with_name(f"{part.name}.json")
@@ -88,9 +94,9 @@ def verify_file(
     out.parent.mkdir(parents=True, exist_ok=True)
     try:
         with _held(part) as stream:
-            known = _take_up(stream, part, job, _definition(verifier, retriever), restart)
+            known = _take_up(stream, part, job, _definition(verifier, retriever, inject_gold), restart)
             labels = Counter(line.answer for line in known)
-            for label in _append(stream, known, verifier, claims, retriever, part):
+            for label in _append(stream, known, verifier, claims, retriever, part, inject_gold):
                 labels[label] += 1
                 progress(labels.total())
             os.fsync(stream.fileno())
@@ -102,7 +108,7 @@ def verify_file(
             part.unlink()
         if not part.exists():
             job.unlink(missing_ok=True)
-    return BulkReport(labels.total(), len(known), dict(labels))
+    return BulkReport(labels.total(), len(known), dict(labels), inject_gold)
 
 
 def _append(
@@ -112,10 +118,12 @@ def _append(
     claims: PathLike,
     retriever: Retriever,
     part: Path,
+    inject_gold: bool,
 ) -> Iterator[str]:
     """Write the verdicts that are missing, and yield their labels."""
     position = 0
-    for window in chunks(read_claims(claims), WINDOW):
+    source = read_claims_any(claims) if inject_gold else read_claims(claims)
+    for window in chunks(source, WINDOW):
         written = known[position : position + len(window)]
         _check_same(written, window, part, claims)
         position += len(window)
@@ -123,7 +131,7 @@ def _append(
             continue
         # The whole window again, though some of it may be written: its rows are padded together.
         verifier.forget()
-        for verdict in list(verifier.verify_many(window, retriever))[len(written) :]:
+        for verdict in list(verifier.verify_many(window, retriever, inject_gold))[len(written) :]:
             stream.write(msgspec.json.encode(verdict_record(verdict)) + b"\n")
             stream.flush()
             yield verdict.answer
@@ -145,7 +153,7 @@ def _opened(corpus: Corpus | None) -> Retriever:
     return IndexRetriever(open_corpus(corpus)) if isinstance(corpus, (str, os.PathLike)) else corpus
 
 
-def _definition(verifier: Verifier, retriever: Retriever) -> dict[str, Any]:
+def _definition(verifier: Verifier, retriever: Retriever, inject_gold: bool) -> dict[str, Any]:
     """What decides the verdicts besides the claims."""
     selector = verifier.selector
     corpus = fingerprint(retriever.index) if isinstance(retriever, IndexRetriever) else _kind(retriever)
@@ -157,6 +165,7 @@ def _definition(verifier: Verifier, retriever: Retriever) -> dict[str, Any]:
         "candidates": verifier.candidates,
         "temperature": verifier.temperature,
         "minimum confidence": verifier.min_confidence,
+        "gold_injected": inject_gold,
     }
 
 

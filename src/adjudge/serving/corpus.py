@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +14,6 @@ from adjudge.data.documents import Report, printable
 from adjudge.errors import ConfigError, DataError
 from adjudge.retrieval.build import ProgressCallback, build_index
 from adjudge.retrieval.index import Index
-from adjudge.retrieval.pipeline import CANDIDATES
-from adjudge.retrieval.protocol import Retriever
-from adjudge.retrieval.search import IndexRetriever
-from adjudge.retrieval.select import FusionSelector, RankedSelector, Selector
 from adjudge.retrieval.storage import (
     FORMAT,
     MANIFEST,
@@ -27,7 +22,6 @@ from adjudge.retrieval.storage import (
     read_manifest,
     read_sources,
 )
-from adjudge.types import Evidence
 
 CACHE = ".adjudge-index"
 
@@ -111,25 +105,3 @@ def _bring_up_to_date(
             if time.monotonic() > deadline:
                 raise
             time.sleep(0.1)
-
-
-@dataclass(frozen=True)
-class OrderedRetriever:
-    """A retriever whose first ``candidates`` sentences a selector has put in order; the others follow."""
-
-    retriever: Retriever
-    selector: Selector
-    candidates: int = CANDIDATES
-
-    def retrieve(self, claim: str, k: int) -> list[Evidence]:
-        """At most ``k`` sentences."""
-        found = self.retriever.retrieve(claim, max(k, self.candidates))
-        first = self.selector.select(claim, found[: self.candidates], self.candidates)
-        return [*first, *found[self.candidates :]][:k]
-
-
-def for_corpus(selector: Selector, retriever: Retriever) -> Selector:
-    """The selector with the corpus's own titles, where it has a use for them."""
-    if isinstance(retriever, IndexRetriever) and isinstance(selector, (FusionSelector, RankedSelector)):
-        return replace(selector, titles=retriever.index.titles)
-    return selector

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from adjudge.data.text import clean_text, evidence_title
 from adjudge.errors import ConfigError
-from adjudge.retrieval.select import (
-    FusionSelector,
-    LexicalSelector,
-    RankedSelector,
-    Selector,
-    Titles,
-    spelt_titles,
-)
-from adjudge.types import FEVER_LABELS, Example
+from adjudge.retrieval.select import LexicalSelector, ScoredSelector, Selector
+from adjudge.types import FEVER_LABELS, Evidence, Example
 
 if TYPE_CHECKING:
     from adjudge.models import Backbone
@@ -27,22 +22,18 @@ if TYPE_CHECKING:
 NAMES = ("lexical", "fusion")
 MAX_TOKENS = 128
 BATCH_ROWS = 64
+SIMILARITY_WEIGHT = 0.5
+"""What similarity weighs against the retriever's score: docs/retrieval.md says how it was chosen."""
 REMEMBERED = 20_000
 """Embeddings kept: claims over one corpus meet the same sentences again and again (30 MB for MiniLM)."""
 
 
-def load_selector(name: str, titles: Titles = spelt_titles) -> Selector:
-    """The selector of a name.
-
-    Args:
-        name: ``lexical`` (the retriever's order), ``fusion`` (with MiniLM's similarity), or the folder of a
-            trained ranker.
-        titles: pages → titles; ``Index.titles`` for a corpus whose page ids are no titles.
-    """
+def load_selector(name: str) -> Selector:
+    """``lexical`` (the retriever's order), ``fusion`` (with MiniLM's similarity), or a trained ranker's folder."""
     if name == "lexical":
         return LexicalSelector()
     if name == "fusion":
-        return FusionSelector(Embedder.load("minilm"), titles=titles)
+        return ScoredSelector(Similarity(Embedder.load("minilm")), SIMILARITY_WEIGHT)
     folder = Path(name).expanduser()
     if not folder.is_dir():
         raise ConfigError(
@@ -52,7 +43,24 @@ def load_selector(name: str, titles: Titles = spelt_titles) -> Selector:
     from adjudge.training.ranking import load_ranker
 
     ranker = load_ranker(folder)
-    return RankedSelector(ranker.score, ranker.weight, titles)
+    return ScoredSelector(ranker, ranker.weight)
+
+
+@dataclass(frozen=True)
+class Similarity:
+    """Scores a sentence by cos(claim, title and sentence)."""
+
+    embed: Embedder
+
+    def __call__(self, claim: str, sentences: Sequence[Evidence]) -> list[float]:
+        """One cosine per sentence."""
+        texts = [clean_text(claim)]
+        for sentence in sentences:
+            title, text = evidence_title(sentence), clean_text(sentence.text)
+            texts.append(f"{title}. {text}" if title else text)
+        vectors = self.embed(texts)
+        cosines: list[float] = (vectors[1:] @ vectors[0]).tolist()
+        return cosines
 
 
 class Embedder:
@@ -120,3 +128,9 @@ class Embedder:
                 states = self._backbone(batch).states * inside[..., None]  # (R, L, d)
                 vectors[places] = normalize(states.sum(dim=1), dim=-1).numpy()
         return vectors
+
+
+def forget(selector: Selector) -> None:
+    """Drop what a selector remembers of earlier claims."""
+    if isinstance(selector, ScoredSelector) and isinstance(selector.score, Similarity):
+        selector.score.embed.forget()

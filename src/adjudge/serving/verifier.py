@@ -12,9 +12,9 @@ from adjudge.errors import ConfigError, DataError
 from adjudge.retrieval.pipeline import CANDIDATES, EvidencePipeline
 from adjudge.retrieval.protocol import Retriever
 from adjudge.retrieval.search import IndexRetriever
-from adjudge.retrieval.select import FusionSelector, Selector
-from adjudge.serving.corpus import for_corpus, open_corpus
-from adjudge.serving.selectors import Embedder, load_selector
+from adjudge.retrieval.select import Selector
+from adjudge.serving.corpus import open_corpus
+from adjudge.serving.selectors import forget, load_selector
 from adjudge.training.checkpoint import VerdictModel, load_model
 from adjudge.training.dataset import chunks
 from adjudge.training.predict import predict
@@ -99,13 +99,22 @@ class Verifier:
             raise ConfigError("The claim is empty.")
         return next(self.verify_many([claim], corpus))
 
-    def verify_many(self, claims: Iterable[str | Claim], corpus: Corpus | None = None) -> Iterator[Verdict]:
+    def verify_many(
+        self, claims: Iterable[str | Claim], corpus: Corpus | None = None, inject_gold: bool = False
+    ) -> Iterator[Verdict]:
         """A verdict for each claim, in order, holding a few of them in memory.
 
-        Texts are numbered from 0; labels and gold that records may carry are not looked at.
+        Texts are numbered from 0; labels and gold that records may carry are not looked at, unless
+        ``inject_gold`` offers the selector the sentences of the gold pages too: every verdict then says so.
         """
         retriever = self.retriever(corpus)
-        pipeline = EvidencePipeline(retriever, self._selector(retriever), self.candidates, self.k)
+        pipeline = EvidencePipeline(retriever, self.chooser(), self.candidates, self.k)
+        if inject_gold:
+            if not isinstance(retriever, IndexRetriever):
+                raise ConfigError(
+                    f"Gold pages can be looked up in an index, not in a {type(retriever).__name__}."
+                )
+            pipeline = pipeline.with_gold(retriever.retrieve_within)
         return self._verify(claims, pipeline)
 
     def classify(self, claim: str, evidence: Iterable[str | Evidence]) -> Verdict:
@@ -140,16 +149,16 @@ class Verifier:
 
     def forget(self) -> None:
         """Drop what the selector remembers, so that the next verdicts do not hang on earlier claims."""
-        if isinstance(self._loaded, FusionSelector) and isinstance(self._loaded.embed, Embedder):
-            self._loaded.embed.forget()
+        forget(self.chooser())
 
-    def _selector(self, retriever: Retriever) -> Selector:
+    def chooser(self) -> Selector:
+        """The selector, loaded if it was only named."""
         if self._loaded is None:
             self._loaded = load_selector(self.selector) if isinstance(self.selector, str) else self.selector
-        return for_corpus(self._loaded, retriever)
+        return self._loaded
 
     def _verify(self, claims: Iterable[str | Claim], pipeline: EvidencePipeline) -> Iterator[Verdict]:
-        for window in chunks(_records(claims), WINDOW):
+        for window in chunks(_records(claims, pipeline.injected), WINDOW):
             examples = [pipeline.example(claim) for claim in window]
             weighed = iter(self.classify_many([example for example in examples if example.evidence]))
             for example in examples:
@@ -161,12 +170,15 @@ class Verifier:
         empty = isinstance(retriever, IndexRetriever) and not retriever.index.manifest.sentences
         reason = "the corpus is empty" if empty else "nothing in the corpus matches the claim"
         probabilities = {**dict.fromkeys(self.model.labels, 0.0), label: 1.0}
-        return Verdict(example.id, example.claim, label, probabilities, (), reason)
+        return Verdict(example.id, example.claim, label, probabilities, (), reason, example.gold_injected)
 
 
-def _records(claims: Iterable[str | Claim]) -> Iterator[Claim]:
+def _records(claims: Iterable[str | Claim], with_gold: bool) -> Iterator[Claim]:
     for number, claim in enumerate(claims):
-        record = Claim(number, claim) if isinstance(claim, str) else replace(claim, label=None, gold=())
+        if isinstance(claim, str):
+            record = Claim(number, claim)
+        else:
+            record = replace(claim, label=None, gold=claim.gold if with_gold else ())
         if not record.text.strip():
             raise DataError(f"Claim {record.id!r} is empty.")
         yield record

@@ -56,11 +56,10 @@ class TrainedRanker:
         """Where the module computes."""
         return next(self.module.parameters()).device
 
-    def score(self, claim: str, sentences: Sequence[tuple[str, str]]) -> list[float]:
-        """One score per (title, text), between −1 and 1."""
+    def __call__(self, claim: str, sentences: Sequence[Evidence]) -> list[float]:
+        """One score per sentence, between −1 and 1."""
         self.module.eval()
-        evidence = tuple(Evidence(text, page=title) for title, text in sentences)
-        examples = [Example(0, claim, part) for part in map(tuple, chunks(evidence, BATCH_ROWS))]
+        examples = [Example(0, claim, tuple(part)) for part in chunks(sentences, BATCH_ROWS)]
         data = tokenize(examples, self.writer, FEVER_LABELS)
         scores: list[float] = []
         for place in range(len(data)):

@@ -19,8 +19,8 @@ from adjudge.config import TrainingSettings
 from adjudge.errors import DataError, TrainingError
 from adjudge.models.ranker import margin_loss, pair_mask
 from adjudge.retrieval import Index, IndexRetriever, RetrievalSettings, Retriever
-from adjudge.retrieval.pipeline import CANDIDATES, RankingExample, ranking_examples, text_in
-from adjudge.retrieval.select import choose_weight, titled
+from adjudge.retrieval.pipeline import CANDIDATES, RankingExample, ranking_examples, sentence_in
+from adjudge.retrieval.select import choose_weight
 from adjudge.training.checkpoint import Progress, load_progress, save_progress
 from adjudge.training.dataset import Dataset, chunks, tokenize
 from adjudge.training.frozen import cached_states
@@ -75,7 +75,7 @@ def ranking_data(
         any_of_rest = rng.sample(rest, min(settings.negatives - hard, len(rest)))
         sentences = [*gold, *example.others[:hard], *any_of_rest]
         if rng.random() < settings.title_dropout:
-            sentences = [replace(sentence, page="") for sentence in sentences]
+            sentences = [replace(sentence, page="", title="") for sentence in sentences]
         chosen.append(Example(place, example.claim, tuple(sentences)))
         counts.append(len(gold))
     return RankingData(tokenize(chosen, writer, FEVER_LABELS), np.asarray(counts, dtype=np.int64))
@@ -248,12 +248,12 @@ def train_ranker_on(
     ``limit`` are trained on. ``folder`` is what ``load_selector`` takes.
     """
     retriever = IndexRetriever(index, retrieval or RetrievalSettings())
-    text_of = text_in(index)
+    look_up = sentence_in(index)
     usable = [claim for claim in claims if claim.gold]
     random.Random(training.seed).shuffle(usable)
     aside, rest = usable[:held_out], usable[held_out:]
-    trained = list(islice(ranking_examples(rest, retriever, text_of), limit))
-    held = list(ranking_examples(aside, retriever, text_of))
+    trained = list(islice(ranking_examples(rest, retriever, look_up), limit))
+    held = list(ranking_examples(aside, retriever, look_up))
     ranker, progress = train_ranker(trained, held, folder, settings, training, resume=resume, report=report)
     weight, shares = choose_weight([_judged(ranker, claim, retriever) for claim in aside])
     save_ranker(replace(ranker, weight=weight), folder)
@@ -264,4 +264,4 @@ def _judged(
     ranker: TrainedRanker, claim: Claim, retriever: Retriever
 ) -> tuple[Claim, list[Evidence], list[float]]:
     found = retriever.retrieve(claim.text, CANDIDATES)
-    return claim, found, ranker.score(claim.text, titled(found)) if found else []
+    return claim, found, ranker(claim.text, found)

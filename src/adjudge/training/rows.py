@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from adjudge.data.text import clean_text, page_title
+from adjudge.data.text import clean_text, evidence_title
 from adjudge.errors import ConfigError
 from adjudge.types import Evidence, Example
 
@@ -72,7 +72,7 @@ class RowWriter:
         return written
 
     def _title(self, evidence: Evidence) -> str:
-        return clean_text(page_title(evidence.page)) if self.layout.titles else ""
+        return evidence_title(evidence) if self.layout.titles else ""
 
     def _tokenize(self, texts: list[str]) -> list[list[int]]:
         if not texts:
