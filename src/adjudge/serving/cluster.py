@@ -12,6 +12,7 @@ the same file as without a cluster.
 
 from __future__ import annotations
 
+import logging
 import shutil
 import socket
 from collections import Counter
@@ -241,6 +242,7 @@ def _judged(address: str, task: Task, missing: list[int]) -> Iterator[int]:
     with connected(address), marked(task.folder) as mark:
         from ray import data
 
+        logging.getLogger("ray.data").setLevel(logging.ERROR)
         expected = look([mark, *task.recipe.paths()])
         room = check_nodes(expected, task.share)
         # A part to a block, so that a lost worker costs one part.
@@ -250,7 +252,7 @@ def _judged(address: str, task: Task, missing: list[int]) -> Iterator[int]:
             Judge,
             fn_constructor_args=(task, expected),
             batch_size=1,
-            concurrency=(1, min(room, len(missing))),
+            compute=data.ActorPoolStrategy(min_size=1, max_size=min(room, len(missing))),
             num_cpus=task.share.cpus,
             num_gpus=task.share.gpus,
         )
