@@ -39,6 +39,7 @@ CHANGED: dict[str, dict[str, Any]] = {
     "model": {
         "kind": "kgat",
         "backbone": "bert-base",
+        "init": "runs/ce",
         "max_length": 64,
         "pooling": "mean",
         "dropout": 0.0,

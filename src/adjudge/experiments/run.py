@@ -50,6 +50,10 @@ def run_id(settings: RunSettings) -> str:
     """The hash of what defines a run: its settings and the content of its files, wherever they lie."""
     values = settings.model_dump(mode="json")
     values["data"] |= data_hashes(settings.data)
+    if settings.model.init is not None:
+        from adjudge.training.shipped import weights_sha256
+
+        values["model"]["init"] = weights_sha256(settings.model.init)
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:12]
 
 
@@ -157,12 +161,15 @@ def _train(
     from adjudge.training.dataset import shuffled_evidence, tokenize
     from adjudge.training.frozen import cached_states
     from adjudge.training.loop import train
+    from adjudge.training.shipped import begin_from
 
     labels = settings.data.label_set
     reporter.stage("loading the backbone")
     model = build(
         settings.model, labels, settings.training.freeze_layers, settings.training.freeze_embeddings
     )
+    if settings.model.init is not None:
+        begin_from(model, settings.model.init)
     model.module.to(device)
     reporter.stage("reading claims")
     claims, tuning = claims_of(settings)
