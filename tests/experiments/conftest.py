@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,3 +35,13 @@ def toy_files(tmp_path: Path) -> dict[str, Path]:
     for name, path in paths.items():
         write_examples(path, toy_examples(24 if name == "train" else 9))
     return paths
+
+
+@pytest.fixture(scope="session")
+def paper_tables(shared_data: Path) -> dict[str, Any]:
+    """Every number of the paper's tables, where the machine has them."""
+    path = shared_data.parent / "paper" / "tables.json"
+    if not path.is_file():
+        pytest.skip(f"the paper's tables are not at {path}")
+    tables: dict[str, Any] = json.loads(path.read_text())
+    return tables
