@@ -83,7 +83,7 @@ def _of_backbone(rows: Sequence[ArmResult]) -> list[str]:
 
 
 def _how_many(others: Sequence[tuple[str, Against]]) -> str:
-    differing = [f"{name} ({judgement(found)})" for name, found in others if found.holm_p < LEVEL]
+    differing = [f"{name} {judgement(found)}" for name, found in others if found.holm_p < LEVEL]
     if not differing:
         found = (
             f"None of {len(others)} arms differs" if len(others) > 1 else "The one other arm does not differ"
