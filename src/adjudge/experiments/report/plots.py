@@ -180,8 +180,9 @@ def calibration_plot(rows: Sequence[ArmResult], name: str) -> str:
             axes.set_visible(False)
         for axes in canvas.axes[::columns]:
             axes.set_ylabel("accuracy, %")
-        for axes in canvas.axes[-columns:]:
+        for axes in canvas.axes[len(measured) - columns : len(measured)]:  # nothing stands below these
             axes.set_xlabel("confidence, %")
+            axes.tick_params(labelbottom=True)
         handles, labels = canvas.axes[0].get_legend_handles_labels()
         canvas.figure.legend(handles, labels, loc="outside lower center", ncols=2)
         return canvas.svg(name)
