@@ -11,7 +11,7 @@ SHELL := /bin/bash
 
 PYTHON ?= python3
 WORKERS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
-EXTRAS ?= documents,offline,dev
+EXTRAS ?= documents,offline,ray,report,tune,dev
 TORCH_INDEX ?=
 
 VENV := .venv
@@ -28,7 +28,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: help
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: demo
 demo: $(READY)  ## train and compare the objectives on the made-up encyclopedia (minutes, no network)
@@ -56,6 +56,16 @@ bench: $(READY)  ## run the benchmarks, each a ratio against its baseline
 		[ -e "$$file" ] || { echo "There are no benchmarks/bench_*.py yet."; break; }; \
 		echo "== $$file"; $(BIN)/python "$$file"; \
 	done
+
+# Retrains the model that comes with the package, from FEVER's files in DATA. Given again, it goes on where it stopped.
+DATA ?= ../shared/data
+MODEL_RUN ?= runs/default-model
+.PHONY: default-model
+default-model: $(READY)  ## retrain the shipped model from DATA=../shared/data (hours on one core, resumable)
+	$(BIN)/adjudge train --preset default-model --train $(DATA)/fever/train.jsonl.gz \
+		--set data.pages=$(DATA)/fever/train_pages.jsonl.gz --out $(MODEL_RUN) --resume
+	$(BIN)/adjudge export $(MODEL_RUN) --out src/adjudge/shipped --force \
+		--test $(DATA)/fever/dev_gold.jsonl.gz --test $(DATA)/fever/dev_retrieved.jsonl.gz
 
 .PHONY: docs
 docs: $(DOCS_READY)  ## build the pages into site/

@@ -25,20 +25,25 @@ from adjudge.errors import ConfigError
 CHANGED: dict[str, dict[str, Any]] = {
     "data": {
         "train": Path("claims/train.jsonl.gz"),
+        "pages": Path("pages.jsonl"),
+        "holdout": 0.25,
         "dev": Path("dev.jsonl"),
         "test": Path("test.jsonl"),
         "gold": Path("gold.jsonl"),
         "field": "retrieved",
         "limit": 10,
         "dev_limit": 20,
-        "labels": ("YES", "NO"),
-        "aliases": {"yeah": "YES"},
+        "labels": ("REFUTES", "SUPPORTS", "NOT ENOUGH INFO"),
+        "aliases": {"yeah": "SUPPORTS"},
     },
     "model": {
         "kind": "kgat",
         "backbone": "bert-base",
+        "init": "runs/ce",
         "max_length": 64,
+        "pooling": "mean",
         "dropout": 0.0,
+        "backbone_dropout": 0.2,
         "titles": False,
         "released": True,
     },
@@ -55,13 +60,25 @@ CHANGED: dict[str, dict[str, Any]] = {
         "batch_size": 3,
         "accumulation": 5,
         "lr": 3e-5,
+        "head_lr": 1e-3,
         "warmup": 0.0,
         "weight_decay": 0.0,
         "clip": float("inf"),
         "freeze_layers": 2,
+        "freeze_embeddings": True,
         "eval_every": 7,
         "seed": 42,
         "shuffle_evidence": False,
+    },
+    "augment": {
+        "passes": 2,
+        "sentences": 4,
+        "retrieved": 0.1,
+        "contrast": 0.2,
+        "irrelevant": 0.0,
+        "nothing": 0.01,
+        "altered": 0.0,
+        "title_dropout": 1.0,
     },
 }
 
@@ -115,7 +132,7 @@ def test_every_problem_is_listed_at_once():
         "training.lr is -1: input should be greater than 0",
         "training.epochs is 0: input should be greater than or equal to 1",
         "training.speed is not a setting",
-        "model.kind is 'lstm': input should be 'kgat' or 'concat'",
+        "model.kind is 'lstm': input should be 'kgat', 'mixture' or 'concat'",
         "model.max_length is 'long'",
         "objective.beta is 1.0: input should be less than 1",
     ):
@@ -128,6 +145,8 @@ def test_every_problem_is_listed_at_once():
         ("training", "lr", 0),
         ("training", "lr", float("nan")),
         ("training", "lr", float("inf")),
+        ("training", "head_lr", 0),
+        ("training", "head_lr", float("nan")),
         ("training", "warmup", 1.0),
         ("training", "weight_decay", -0.1),
         ("training", "weight_decay", float("inf")),
@@ -142,6 +161,12 @@ def test_every_problem_is_listed_at_once():
         ("model", "max_length", 513),
         ("model", "dropout", 1.0),
         ("model", "dropout", -0.1),
+        ("model", "pooling", "max"),
+        ("model", "backbone_dropout", 1.0),
+        ("data", "holdout", 1.0),
+        ("augment", "passes", 0),
+        ("augment", "sentences", 6),
+        ("augment", "contrast", 1.5),
         ("objective", "lam", -1),
         ("objective", "lam", float("inf")),
         ("objective", "beta", -0.1),
@@ -164,6 +189,15 @@ def test_settings_that_contradict_each_other_are_refused():
         settings_from({"objective": {"variant": "released", "weighting": "complement"}})
 
 
+def test_augment_settings_must_fit_together():
+    with pytest.raises(ConfigError, match="augment: the views' shares add up to 1.2, expected at most 1"):
+        settings_from({"augment": {"retrieved": 0.8, "contrast": 0.2, "nothing": 0.1, "altered": 0.07}})
+    with pytest.raises(ConfigError, match="data.holdout and data.pages need a section augment"):
+        settings_from({"data": {"holdout": 0.1}})
+    with pytest.raises(ConfigError, match="augment knows FEVER's three labels only"):
+        settings_from({"data": {"labels": ["YES", "NO"]}, "augment": {}})
+
+
 def test_a_section_that_is_no_table_is_refused():
     with pytest.raises(ConfigError, match="training is 3"):
         settings_from({"training": 3})
@@ -181,7 +215,7 @@ def test_every_preset_is_valid_and_overridable():
     assert set(preset_names()) >= {"minilm", "bert-base", "bert-large", "roberta-large"}
     for name in preset_names():
         settings = settings_from(read_preset(name), name)
-        assert settings.model.backbone == name
+        assert settings.model.backbone == {"default-model": "minilm"}.get(name, name)
         over = settings_from(merge(read_preset(name), {"training": {"seed": 9}}))
         assert over.training == settings.training.model_copy(update={"seed": 9})
 
@@ -195,7 +229,9 @@ def test_the_papers_presets_hold_the_papers_settings():
         training = settings_from(read_preset(name)).training
         assert (training.batch_size, training.accumulation, training.lr) == (8, accumulation, lr)
         assert (training.epochs, training.warmup, training.weight_decay) == (3, 0.1, 0.01)
-        assert training.freeze_layers == 0
+        assert training.freeze_layers == 0 and not training.freeze_embeddings
+        assert training.head_lr is None
+        assert settings_from(read_preset(name)).model.pooling == "pooler"
 
 
 def test_an_unknown_preset_is_named_with_those_that_exist():

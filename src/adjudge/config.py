@@ -29,6 +29,10 @@ class DataSettings(BaseModel):
 
     train: Path | None = Field(None, description="training claims with evidence")
     dev: Path | None = Field(None, description="claims that choose the checkpoint")
+    pages: Path | None = Field(None, description="pages of the training claims, for [augment]")
+    holdout: float = Field(
+        0, ge=0, lt=1, description="share of entities kept out of training; they are dev where none is given"
+    )
     test: Path | None = Field(None, description="claims to predict and score when training is done")
     gold: Path | None = Field(None, description="gold groups of the test claims, for the FEVER score")
     field: Literal["evidence", "retrieved"] = Field("evidence", description="which sentences to train on")
@@ -49,10 +53,17 @@ class ModelSettings(BaseModel):
 
     model_config = _STRICT
 
-    kind: Literal["kgat", "concat"] = "kgat"
+    kind: Literal["kgat", "mixture", "concat"] = "kgat"
     backbone: str = Field("minilm", description="a short name, a hub id or a path")
+    init: str | None = Field(
+        None, description="begin from a trained model: shipped, or the folder of a run or an exported model"
+    )
     max_length: int = Field(130, ge=16, le=512, description="tokens per row")
+    pooling: Literal["pooler", "mean"] = Field("pooler", description="a row's state: pooler's, or mean token")
     dropout: float = Field(0.1, ge=0, lt=1, description="on what the backbone gives to the head")
+    backbone_dropout: float | None = Field(
+        None, ge=0, lt=1, description="inside the backbone; none: as it was pre-trained"
+    )
     titles: bool = Field(True, description="show the model the page's title")
     released: bool = Field(False, description="attend to empty rows, as the published code does")
 
@@ -96,10 +107,14 @@ class TrainingSettings(BaseModel):
     batch_size: int = Field(8, ge=1, description="claims per forward pass")
     accumulation: int = Field(8, ge=1, description="forward passes per optimizer step")
     lr: float = Field(5e-5, gt=0, allow_inf_nan=False)
+    head_lr: float | None = Field(
+        None, gt=0, allow_inf_nan=False, description="of what is not backbone; none: lr"
+    )
     warmup: float = Field(0.1, ge=0, lt=1, description="share of the steps in which the rate rises")
     weight_decay: float = Field(0.01, ge=0, allow_inf_nan=False)
     clip: float = Field(1.0, gt=0, description="largest gradient norm")
     freeze_layers: int = Field(0, ge=0, description="lowest backbone layers that stay as they are, cached")
+    freeze_embeddings: bool = Field(False, description="keep the backbone's token embeddings as they are")
     eval_every: int = Field(100, ge=1, description="optimizer steps between evaluations")
     seed: int = Field(0, ge=0)
     shuffle_evidence: bool = True
@@ -108,6 +123,31 @@ class TrainingSettings(BaseModel):
     def step_size(self) -> int:
         """Claims per optimizer step, over all workers."""
         return self.batch_size * self.accumulation
+
+
+class AugmentSettings(BaseModel):
+    """Examples drawn from the training claims instead of the claims as they stand.
+
+    Each view's number is the share of the claims it is tried on; what remains shows gold.
+    """
+
+    model_config = _STRICT
+
+    passes: int = Field(1, ge=1, description="examples drawn of every claim")
+    sentences: int = Field(3, ge=1, le=MAX_EVIDENCE, description="most sentences shown")
+    retrieved: float = Field(0.3, ge=0, le=1, description="what was retrieved, gold among it")
+    contrast: float = Field(0.15, ge=0, le=1, description="near misses instead of gold: NOT ENOUGH INFO")
+    irrelevant: float = Field(0.03, ge=0, le=1, description="another claim's sentences: NOT ENOUGH INFO")
+    nothing: float = Field(0.02, ge=0, le=1, description="no sentence: NOT ENOUGH INFO")
+    altered: float = Field(0.05, ge=0, le=1, description="a number changed: SUPPORTS becomes REFUTES")
+    title_dropout: float = Field(0.5, ge=0, le=1, description="examples shown without titles")
+
+    @model_validator(mode="after")
+    def _shares_fit(self) -> AugmentSettings:
+        total = self.retrieved + self.contrast + self.irrelevant + self.nothing + self.altered
+        if total > 1 + 1e-9:
+            raise ValueError(f"the views' shares add up to {total:.3g}, expected at most 1")
+        return self
 
 
 class RunSettings(BaseModel):
@@ -119,6 +159,15 @@ class RunSettings(BaseModel):
     model: ModelSettings = ModelSettings()
     objective: ObjectiveSettings = ObjectiveSettings()
     training: TrainingSettings = TrainingSettings()
+    augment: AugmentSettings | None = None
+
+    @model_validator(mode="after")
+    def _augments_fever(self) -> RunSettings:
+        if self.augment is None and (self.data.holdout or self.data.pages):
+            raise ValueError("data.holdout and data.pages need a section augment")
+        if self.augment is not None and set(self.data.labels) != set(FEVER_LABELS.names):
+            raise ValueError("augment knows FEVER's three labels only")
+        return self
 
 
 def settings_from(values: Mapping[str, Any], where: str = "settings") -> RunSettings:
@@ -126,7 +175,7 @@ def settings_from(values: Mapping[str, Any], where: str = "settings") -> RunSett
     try:
         return RunSettings.model_validate(values)
     except ValidationError as error:
-        raise ConfigError(f"{where}: " + "; ".join(_problems(error)) + ".") from None
+        raise ConfigError(f"{where}: " + "; ".join(problems_in(error)) + ".") from None
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -190,7 +239,8 @@ def parse_overrides(pairs: Sequence[str]) -> dict[str, Any]:
     return values
 
 
-def _problems(error: ValidationError) -> list[str]:
+def problems_in(error: ValidationError) -> list[str]:
+    """What pydantic found, a line each, in the words of a user of the settings."""
     problems = []
     for item in error.errors():
         place = ".".join(str(part) for part in item["loc"])

@@ -156,10 +156,15 @@ class Example:
     gold_injected: bool = False
 
 
+ABSTAINED = "ABSTAINED"
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """The answer: a label, the whole distribution, and the sentences with the weight each carried.
 
+    Where the label's probability was below what the caller asked for, ``abstained`` says so: the label
+    then is only the likeliest. That is no verdict, while NOT ENOUGH INFO is one about the evidence.
     ``gold_injected`` when gold helped to find the sentences: such a verdict says less about a system.
     """
 
@@ -169,7 +174,13 @@ class Verdict:
     probabilities: Mapping[str, float]
     evidence: tuple[Evidence, ...] = ()
     reason: str | None = None
+    abstained: bool = False
     gold_injected: bool = False
+
+    @property
+    def answer(self) -> str:
+        """The label, or ABSTAINED."""
+        return ABSTAINED if self.abstained else self.label
 
     @property
     def confidence(self) -> float:

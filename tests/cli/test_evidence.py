@@ -203,6 +203,13 @@ class TestVerify:
         assert "Skarn ??" in verify(run, claim, "--corpus", place).stdout
         assert "must be UTF-8" in refused("index", place, "--out", tmp_path / os.fsdecode(b"\xe8ndex"))
 
+    def test_a_weak_verdict_is_an_abstention_that_still_shows_its_label(self, run: Path, town: Path) -> None:
+        sure = json.loads(verify(run, CLAIM, "--corpus", town, "--json").stdout)
+        unsure = json.loads(verify(run, CLAIM, "--corpus", town, "--min-confidence", "0.99", "--json").stdout)
+        assert "abstained" not in sure and unsure == {**sure, "abstained": True}
+        shown = verify(run, CLAIM, "--corpus", town, "--min-confidence", "0.99").stdout
+        assert shown.startswith("ABSTAINED") and f"likeliest is {sure['label']}" in shown
+
     def test_nothing_found_is_an_answer(self, run: Path, town: Path, tmp_path: Path) -> None:
         done = verify(run, "Xylophones hum.", "--corpus", town)
         assert done.returncode == 0
@@ -213,7 +220,9 @@ class TestVerify:
 
     def test_what_cannot_be_is_refused(self, run: Path, town: Path, tmp_path: Path) -> None:
         here = {"cwd": tmp_path}
-        assert "ships none" in refused("verify", CLAIM, "--corpus", town)
+        assert "min-confidence" in refused(
+            "verify", CLAIM, "--model", run, "--corpus", town, "--min-confidence", "2"
+        )
         assert "--corpus" in refused("verify", CLAIM, "--model", run)
         assert "claim is empty" in refused("verify", " ", "--model", run, "--corpus", town)
         assert "either a claim or" in refused("verify", "--model", run, "--corpus", town)

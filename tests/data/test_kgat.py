@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from adjudge.data.kgat import read_examples, write_examples
+from adjudge.data.kgat import read_examples, read_pages, read_training_claims, write_examples
 from adjudge.errors import DataError
 from adjudge.types import Evidence, Example
 
@@ -147,3 +148,37 @@ def test_real_training_claims_have_five_retrieved_sentences_without_gold(shared_
     scores = [[item.score for item in next(retrieved).evidence] for _ in range(200)]
     assert {len(five) for five in scores} == {5}
     assert all(five == sorted(five, reverse=True) for five in scores)
+
+
+def test_a_training_claim_knows_its_gold_what_was_retrieved_and_its_page(tmp_path: Path):
+    path = tmp_path / "train.jsonl"
+    both = {"id": 1, "claim": "A.", "label": "SUPPORTS", "page": 7}
+    both |= {"evidence": [["", -1, "g", 1.0], ["", -1, "x", 0.0]], "retrieved": [["", -1, "r", 3.5]]}
+    one = {"id": 2, "claim": "B.", "label": "NEI", "evidence": [["P", 3, "x", 0.2]]}
+    path.write_text(f"{json.dumps(both)}\n{json.dumps(one)}\n")
+    first, second = read_training_claims(path)
+    assert (first.id, first.text, first.label, first.page) == (1, "A.", "SUPPORTS", 7)
+    assert ([s.text for s in first.gold], [s.text for s in first.retrieved]) == (["g"], ["r"])
+    assert (second.label, second.gold, second.page) == ("NOT ENOUGH INFO", (), None)
+    assert second.retrieved == (Evidence("x", "P", 3, 0.2),)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [({"page": "P"}, "field 'page' is \"P\", expected a whole number"), ({"label": None}, "has no label")],
+)
+def test_a_training_claim_out_of_shape_is_named(tmp_path: Path, change: dict, message: str):
+    path = tmp_path / "train.jsonl"
+    record = {"id": 1, "claim": "A.", "label": "SUPPORTS", "evidence": [], **change}
+    path.write_text(json.dumps(record) + "\n")
+    with pytest.raises(DataError, match=f"train.jsonl:1: .*{re.escape(message)}"):
+        list(read_training_claims(path))
+
+
+def test_pages_are_read_by_number(tmp_path: Path):
+    path = tmp_path / "pages.jsonl"
+    path.write_text('{"page": 4, "sentences": ["a", " ", "b"]}\n')
+    assert read_pages(path) == {4: ("a", "b")}
+    path.write_text('{"page": "x", "sentences": ["a"]}\n')
+    with pytest.raises(DataError, match="pages.jsonl:1: expected a page's number"):
+        read_pages(path)

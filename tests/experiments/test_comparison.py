@@ -1,106 +1,139 @@
 from __future__ import annotations
 
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
-from adjudge.data.verdicts import read_verdicts, write_verdicts
+from adjudge.data.kgat import write_examples
 from adjudge.errors import ConfigError
-from adjudge.evaluation.statistics import mcnemar
-from adjudge.experiments.comparison import compare, read_plan
-from adjudge.experiments.view import comparison_record, comparison_view
-from adjudge.types import Verdict
+from adjudge.experiments.comparison import compare, prepare
+from adjudge.experiments.run import is_finished, run_id
+from adjudge.experiments.view import comparison_view
+from toy import toy_examples, toy_plan
 
 
-def plan_file(folder: Path, files: dict[str, Path]) -> Path:
-    data = "\n".join(f'{name} = "{path}"' for name, path in files.items())
-    path = folder / "plan.toml"
-    path.write_text(
-        f"""
-[run.data]
-{data}
-[run.model]
-backbone = "tiny"
-max_length = 32
-[run.training]
-epochs = 1
-batch_size = 8
-accumulation = 1
-eval_every = 2
-[[runs]]
-name = "CE"
-objective = {{ name = "ce" }}
-[[runs]]
-name = "SR"
-objective = {{ name = "sr", lam = 0.5 }}
-"""
-    )
-    return path
+def files_under(folder: Path) -> dict[Path, int]:
+    return {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
 
 
 def test_finished_runs_are_not_repeated(toy_files: dict[str, Path], tmp_path: Path) -> None:
-    plan = read_plan(str(plan_file(tmp_path, toy_files)))
-    first = compare(plan, tmp_path / "out")
-    made = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("*") if path.is_file()}
-    assert comparison_record(compare(plan, tmp_path / "out")) == comparison_record(first)
-    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("*") if path.is_file()} == made
+    plan = toy_plan(toy_files, objectives=["sr"], weighting=[False])
+    first = compare(plan, tmp_path / "out").to_dict()
+    made = files_under(tmp_path / "out" / "runs")
+    assert compare(plan, tmp_path / "out").to_dict() == first
+    assert files_under(tmp_path / "out" / "runs") == made
 
 
-def test_each_run_is_tested_against_the_first(toy_files: dict[str, Path], tmp_path: Path) -> None:
-    plan = read_plan(str(plan_file(tmp_path, toy_files)))
-    base, other = compare(plan, tmp_path / "out")
-    # Make the second run answer everything right, the first everything wrong but one claim.
-    for result, right in ((base, 1), (other, 9)):
-        path = result.folder / "predictions.jsonl"
-        gold = ("SUPPORTS", "REFUTES", "NOT ENOUGH INFO")
-        said = [gold[i % 3] if i < right else gold[(i + 1) % 3] for i in range(9)]
-        verdicts = [
-            Verdict(v.id, v.claim, label, v.probabilities, v.evidence)
-            for v, label in zip(list(read_verdicts(path)), said, strict=True)
-        ]
-        write_verdicts(path, verdicts)
-    base, other = compare(plan, tmp_path / "out")
-    assert base.against is None
-    assert base.scores.label_accuracy == pytest.approx(1 / 9)
-    assert other.scores.label_accuracy == 1.0
-    assert other.against == mcnemar([True] + [False] * 8, [True] * 9)
-    assert other.against.n01 == 8  # only the second run right
-    assert other.holm_p == other.against.p_value == pytest.approx(2 / 2**8)
+def test_a_larger_plan_only_runs_what_is_missing(toy_files: dict[str, Path], tmp_path: Path) -> None:
+    compare(toy_plan(toy_files, objectives=["ce"], weighting=[False]), tmp_path)
+    made = files_under(tmp_path / "runs")
+    summary = compare(toy_plan(toy_files, objectives=["sr"], weighting=[False]), tmp_path)
+    assert [row.arm.name for row in summary.arms] == ["CE", "SR"]
+    assert made.items() <= files_under(tmp_path / "runs").items()
 
 
-def test_the_view_shows_delta_significance_and_matrices(toy_files: dict[str, Path], tmp_path: Path) -> None:
-    from rich.console import Console
-
-    results = compare(read_plan(str(plan_file(tmp_path, toy_files))), tmp_path / "out")
-    console = Console(width=160, record=True, file=(tmp_path / "log").open("w"))
-    console.print(comparison_view(results))
-    console.file.close()
-    text = console.export_text()
-    difference = 100 * (results[1].scores.label_accuracy - results[0].scores.label_accuracy)
-    assert f"{difference:+.2f}" in text
-    assert "confusion matrices" in text and "McNemar p" in text
+def test_a_run_is_named_by_what_defines_it(toy_files: dict[str, Path], tmp_path: Path) -> None:
+    jobs = prepare(toy_plan(toy_files, seeds=[0, 1]), tmp_path)
+    assert len({job.folder for job in jobs}) == len(jobs) == 16
+    assert all(job.folder.name == run_id(job.spec.settings) for job in jobs)
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("", "has no"),
-        ('[[runs]]\nobjective = {name = "ce"}', "needs a name"),
-        ('[[runs]]\nname = "a"\n[[runs]]\nname = "a"', "needs a name of its own"),
-        ('[grid]\n[[runs]]\nname = "a"', "grid is not a table"),
-        ('[world]\nclaims = 3\n[[runs]]\nname = "a"', "claims and seed"),
-        ('[[runs]]\nname = "a"\nobjective = {name = "xyz"}', "objective.name"),
-        ('[[runs]]\nname = "a"\nobjective = {lam = -1.0, beta = 1.0}', "objective.lam .*objective.beta"),
-    ],
-)
-def test_a_wrong_plan_is_refused_before_any_training(text: str, problem: str, tmp_path: Path) -> None:
-    path = tmp_path / "plan.toml"
-    path.write_text(text)
-    with pytest.raises(ConfigError, match=problem):
-        compare(read_plan(str(path)), tmp_path / "out")
+PLAN = """
+[run.data]
+{data}
+[run.model]
+max_length = 32
+[run.training]
+epochs = 30
+batch_size = 8
+accumulation = 1
+eval_every = 5
+[grid]
+backbones = ["tiny"]
+objectives = ["sr"]
+weighting = [false]
+seeds = [0]
+"""
+
+
+def test_killed_and_started_again_it_gives_the_same_table(toy_files: dict[str, Path], tmp_path: Path) -> None:
+    data = "\n".join(f'{name} = "{path}"' for name, path in toy_files.items())
+    (tmp_path / "plan.toml").write_text(PLAN.format(data=data))
+
+    def command(out: str) -> list[str]:
+        return [sys.executable, "-m", "adjudge", "compare", "plan.toml", "--out", out, "--json"]
+
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    with (tmp_path / "log").open("w") as log:
+        process = subprocess.Popen(command("killed"), cwd=tmp_path, env=environment, stdout=log, stderr=log)
+        first, second = _wait_for_the_second_run(tmp_path / "killed", process)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert is_finished(first) and not is_finished(second)
+    made = files_under(first)
+    tables = []
+    for out in ("killed", "whole"):
+        done = subprocess.run(command(out), cwd=tmp_path, env=environment, capture_output=True, check=True)
+        tables.append(_without_times(json.loads(done.stdout)))
+    assert tables[0] == tables[1]
+    assert files_under(first) == made
+
+
+def _wait_for_the_second_run(folder: Path, process: subprocess.Popen[bytes]) -> tuple[Path, Path]:
+    """Until one run is finished and another has saved a state to go on from."""
+    for _ in range(2400):
+        runs = list((folder / "runs").glob("*")) if (folder / "runs").exists() else []
+        done = [run for run in runs if is_finished(run)]
+        begun = [run for run in runs if (run / "resume.safetensors").exists() and run not in done]
+        if done and begun:
+            return done[0], begun[0]
+        assert process.poll() is None, (folder.parent / "log").read_text()
+        time.sleep(0.05)
+    raise AssertionError("the comparison did not get to its second run")
+
+
+def _without_times(table: dict[str, object]) -> str:
+    """What does not depend on when and where it ran."""
+    text = json.dumps({key: table[key] for key in ("title", "labels", "n", "arms", "missing")})
+    return json.dumps(json.loads(text, object_hook=lambda values: {**values, "seconds": 0}))
+
+
+def test_tuning_claims_among_the_test_claims_are_refused(toy_files: dict[str, Path], tmp_path: Path) -> None:
+    plan = toy_plan({**toy_files, "dev": toy_files["test"]}, objectives=["ce"], weighting=[False])
+    with pytest.raises(ConfigError, match="(?s)9 claims .*--protocol paper"):
+        compare(plan, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+    summary = compare(plan, tmp_path / "out", protocol="paper")
+    assert summary.protocol["selection"].startswith("paper")
 
 
-def test_an_unknown_plan_names_the_presets() -> None:
-    with pytest.raises(ConfigError, match="demo"):
-        read_plan("nonsense")
+def test_injected_gold_is_stamped_on_what_is_shown(toy_files: dict[str, Path], tmp_path: Path) -> None:
+    write_examples(toy_files["test"], toy_examples(9, "test claim"))
+    records = [json.loads(line) for line in toy_files["test"].read_text().splitlines()]
+    toy_files["test"].write_text("".join(json.dumps({**r, "gold_injected": True}) + "\n" for r in records))
+    summary = compare(toy_plan(toy_files, objectives=["ce"], weighting=[False]), tmp_path / "out")
+    assert summary.protocol["gold_injected"] is True
+    assert "GOLD INJECTED" in shown(summary, tmp_path)
+
+
+def test_the_view_shows_the_difference_and_the_matrices(toy_files: dict[str, Path], tmp_path: Path) -> None:
+    summary = compare(toy_plan(toy_files, objectives=["sr"], weighting=[False]), tmp_path / "out")
+    base, other = summary.arms
+    text = shown(summary, tmp_path)
+    difference = 100 * (other.chosen.scores.label_accuracy - base.chosen.scores.label_accuracy)
+    assert f"{difference:+.2f}" in text
+    assert "confusion matrices" in text and "McNemar p" in text and "GOLD INJECTED" not in text
+
+
+def shown(summary: object, folder: Path) -> str:
+    with (folder / "log").open("w") as stream:
+        console = Console(width=200, record=True, file=stream)
+        console.print(comparison_view(summary))  # type: ignore[arg-type]
+        return console.export_text()

@@ -221,3 +221,27 @@ def test_the_longest_row_counts_the_positions_that_roberta_keeps_for_padding(nam
     backbone(batch_of([longest], pad=1))
     with pytest.raises((IndexError, RuntimeError)):
         backbone(batch_of([longest + 1], pad=1))
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_mean_pooling_averages_the_tokens_of_each_row(name: str):
+    lengths = [3, 17, 8]
+    batch = batch_of(lengths, pad=1)
+    encoded = Backbone(make(name), pooling="mean").eval()(batch)
+    for row, length in enumerate(lengths):
+        expected = encoded.states[row, :length].mean(dim=0)
+        torch.testing.assert_close(encoded.pooled[row], expected, atol=1e-6, rtol=1e-5)
+
+
+def test_mean_pooling_trains_no_pooler():
+    backbone = Backbone(make("bert"), pooling="mean")
+    backbone(batch_of([4, 9], pad=0)).pooled.square().sum().backward()
+    assert not any(p.requires_grad for p in backbone.encoder.pooler.parameters())
+    assert all(p.grad is not None for p in backbone.parameters() if p.requires_grad)
+
+
+def test_frozen_embeddings_leave_positions_and_layers_to_train():
+    backbone = Backbone(make("bert"))
+    backbone.freeze_embeddings()
+    frozen = [name for name, p in backbone.named_parameters() if not p.requires_grad]
+    assert frozen == ["encoder.embeddings.word_embeddings.weight"]

@@ -162,6 +162,18 @@ def test_a_bad_line_keeps_what_was_done_and_the_mended_file_goes_on(
     assert (tmp_path / "v.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
 
 
+def test_abstentions_are_counted_apart_and_survive_an_interruption(
+    run: Path, rivers: Path, claims: Path, tmp_path: Path
+) -> None:
+    unsure = Verifier.load(run, rivers, selector="lexical", min_confidence=0.999)
+    interrupt(unsure, claims, tmp_path / "v.jsonl", 10)
+    report = verify_file(unsure, claims, tmp_path / "v.jsonl")
+    weak = sum(n % 3 != 2 for n in range(COUNT))  # the others find nothing, which is sure
+    assert report.resumed == 10 and report.labels == {"ABSTAINED": weak, "NOT ENOUGH INFO": COUNT - weak}
+    verdicts = list(read_verdicts(tmp_path / "v.jsonl"))
+    assert [v.abstained for v in verdicts] == [n % 3 != 2 for n in range(COUNT)]
+
+
 def test_a_part_made_with_another_model_corpus_or_setting_is_refused(
     verifier: Verifier, run: Path, rivers: Path, claims: Path, tmp_path: Path
 ) -> None:
@@ -170,6 +182,8 @@ def test_a_part_made_with_another_model_corpus_or_setting_is_refused(
     before = part.read_bytes()
     with pytest.raises(ConfigError, match="with another k. It belongs to another job"):
         verify_file(Verifier.load(run, rivers, selector="lexical", k=1), claims, out)
+    with pytest.raises(ConfigError, match="with another minimum confidence"):
+        verify_file(Verifier.load(run, rivers, selector="lexical", min_confidence=0.5), claims, out)
     (rivers / "new.txt").write_text("The Oder flows through Breslau.")
     with pytest.raises(ConfigError, match="with another corpus"):
         verify_file(Verifier.load(run, rivers, selector="lexical"), claims, out)

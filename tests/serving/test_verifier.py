@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,8 @@ import pytest
 from adjudge import Verifier
 from adjudge.errors import ConfigError, DataError
 from adjudge.retrieval import build_index
+from adjudge.training.checkpoint import load_model
+from adjudge.training.shipped import save_shipped
 from adjudge.types import Claim, Evidence, SentenceRef
 
 CLAIM = "The Rhine flows through Cologne."
@@ -107,9 +111,39 @@ def test_any_retriever_is_a_corpus(run: Path) -> None:
     assert verifier.verify("Atlantis sank.").reason == "nothing in the corpus matches the claim"
 
 
+def test_a_verdict_below_the_confidence_asked_for_is_an_abstention(run: Path, rivers: Path) -> None:
+    verdict = lexical(run).verify(CLAIM, corpus=rivers)
+    assert not verdict.abstained and verdict.answer == verdict.label
+    just, over = verdict.confidence, verdict.confidence + 1e-6
+    assert lexical(run, min_confidence=just).verify(CLAIM, corpus=rivers) == verdict
+    weak = lexical(run, min_confidence=over).verify(CLAIM, corpus=rivers)
+    assert weak == replace(verdict, abstained=True)
+    assert (weak.label, weak.answer) == (verdict.label, "ABSTAINED")
+    nothing = lexical(run, min_confidence=1.0).verify("Atlantis sank.", corpus=rivers)
+    assert nothing.answer == "NOT ENOUGH INFO"  # known, not guessed
+
+
+def test_a_temperature_softens_the_probabilities_and_keeps_the_label(run: Path) -> None:
+    model = load_model(run)
+    plain = Verifier(model).classify(CLAIM, ["It does."])
+    soft = Verifier(model, temperature=2.0).classify(CLAIM, ["It does."])
+    roots = {label: math.sqrt(p) for label, p in plain.probabilities.items()}  # p^(1/T), renormalised
+    expected = {label: root / sum(roots.values()) for label, root in roots.items()}
+    assert soft.probabilities == pytest.approx(expected, abs=1e-6) and soft.label == plain.label
+
+
+def test_a_shipped_model_answers_as_the_run_it_came_from(run: Path, tmp_path: Path) -> None:
+    save_shipped(load_model(run), tmp_path / "shipped", temperature=2.0)
+    shipped = Verifier.load(tmp_path / "shipped")
+    assert shipped.temperature == 2.0
+    plain = Verifier(load_model(run), temperature=2.0)
+    ours, theirs = (verifier.classify(CLAIM, ["It does."]) for verifier in (shipped, plain))
+    assert ours.probabilities == pytest.approx(theirs.probabilities, abs=1e-3)
+
+
 def test_what_is_wrong_is_said(run: Path, rivers: Path) -> None:
-    with pytest.raises(ConfigError, match="ships none"):
-        Verifier.load()
+    with pytest.raises(ConfigError, match="min_confidence = 1.5: expected a probability"):
+        lexical(run, min_confidence=1.5)
     with pytest.raises(ConfigError, match="No corpus"):
         lexical(run).verify(CLAIM)
     with pytest.raises(ConfigError, match="claim is empty"):

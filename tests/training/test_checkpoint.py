@@ -42,6 +42,7 @@ def nudged(model: Any) -> Any:
     [
         {},
         {"kind": "concat"},
+        {"kind": "mixture", "pooling": "mean"},
         {"released": True},
         {"titles": False, "max_length": 20},
     ],
@@ -159,7 +160,9 @@ CHANGED: dict[str, Any] = {
     "kind": "concat",
     "backbone": "other",
     "max_length": 16,
+    "pooling": "mean",
     "dropout": 0.5,
+    "backbone_dropout": 0.5,
     "titles": False,
     "released": True,
 }
@@ -179,7 +182,7 @@ def test_every_model_setting_changes_the_verdict(key: str, tmp_path: Path):
     def verdict(**settings: Any) -> torch.Tensor:
         torch.manual_seed(0)
         model = build(ModelSettings(**{"backbone": "tiny", "max_length": 40, **settings}), FEVER_LABELS)
-        model.module.train(key == "dropout")
+        model.module.train("dropout" in key)
         data = tokenize([Example(1, "some claim", evidence)], model.writer, FEVER_LABELS)
         torch.manual_seed(0)
         return log_probabilities(model, data)

@@ -39,7 +39,7 @@ def test_cached_states_are_the_frozen_layers_output_token_by_token(
         np.testing.assert_allclose(cached.states[start:end], states[0].numpy(), atol=3e-3)
 
 
-@pytest.mark.parametrize("kind", ["kgat", "concat"])
+@pytest.mark.parametrize("kind", ["kgat", "mixture", "concat"])
 def test_a_model_reads_cached_states_as_it_reads_tokens(kind: str, tiny: ModuleType, tmp_path: Path):
     model = tiny.make_model(freeze_layers=1, kind=kind)
     model.module.eval()

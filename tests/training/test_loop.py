@@ -15,7 +15,7 @@ from adjudge.errors import DataError, TrainingError
 from adjudge.objectives import Objective
 from adjudge.training.checkpoint import load_model
 from adjudge.training.dataset import tokenize
-from adjudge.training.loop import _mix, make_optimizer, schedule, step_claims, train
+from adjudge.training.loop import _mix, make_optimizer, schedule, set_rate, step_claims, train
 from adjudge.training.predict import log_probabilities
 
 
@@ -82,15 +82,25 @@ def test_random_streams_of_neighbouring_seeds_steps_and_workers_differ():
 
 def test_biases_and_normalisation_weights_do_not_decay(tiny: ModuleType):
     model = tiny.make_model(freeze_layers=1).module
-    decayed, others = make_optimizer(model, TrainingSettings(weight_decay=0.5)).param_groups
-    assert (decayed["weight_decay"], others["weight_decay"]) == (0.5, 0.0)
+    groups = make_optimizer(model, TrainingSettings(weight_decay=0.5)).param_groups
     names = {id(p): name for name, p in model.named_parameters()}
-    for parameter in others["params"]:
-        assert "bias" in names[id(parameter)] or "LayerNorm" in names[id(parameter)]
-    for parameter in decayed["params"]:
-        assert "bias" not in names[id(parameter)] and "LayerNorm" not in names[id(parameter)]
-    trained = {name for name, p in model.named_parameters() if p.requires_grad}
-    assert {names[id(p)] for p in (*decayed["params"], *others["params"])} == trained
+    seen = []
+    for group in groups:
+        for name in (names[id(p)] for p in group["params"]):
+            assert group["weight_decay"] == (0.0 if "bias" in name or "LayerNorm" in name else 0.5), name
+            seen.append(name)
+    assert sorted(seen) == sorted(name for name, p in model.named_parameters() if p.requires_grad)
+
+
+@pytest.mark.parametrize(("head_lr", "expected"), [(None, 0.2), (0.5, 1.0)])
+def test_what_is_not_backbone_has_its_own_rate(tiny: ModuleType, head_lr: float | None, expected: float):
+    model = tiny.make_model().module
+    optimizer = make_optimizer(model, TrainingSettings(lr=0.1, head_lr=head_lr))
+    assert set_rate(optimizer, 2.0) == 0.2
+    names = {id(p): name for name, p in model.named_parameters()}
+    for group in optimizer.param_groups:
+        for name in (names[id(p)] for p in group["params"]):
+            assert group["lr"] == (0.2 if name.startswith("backbone.") else expected), name
 
 
 # Whole trainings
@@ -248,10 +258,12 @@ CHANGED: dict[str, Any] = {
     "batch_size": 3,
     "accumulation": 3,
     "lr": 2e-3,
+    "head_lr": 2e-3,
     "warmup": 0.5,
     "weight_decay": 0.5,
     "clip": 0.01,
     "freeze_layers": 1,
+    "freeze_embeddings": True,
     "eval_every": 2,
     "seed": 9,
     "shuffle_evidence": False,

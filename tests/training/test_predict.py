@@ -33,7 +33,7 @@ def test_verdicts_come_in_the_order_of_the_claims(model: Any, tiny: ModuleType):
     assert len({round(v.confidence, 4) for v in verdicts}) > 10  # or order would not matter
 
 
-@pytest.mark.parametrize("kind", ["kgat", "concat"])
+@pytest.mark.parametrize("kind", ["kgat", "mixture", "concat"])
 def test_the_size_of_a_batch_does_not_change_a_verdict(kind: str, tiny: ModuleType):
     model = tiny.make_model(kind=kind)
     examples = tiny.examples(20)

@@ -46,13 +46,16 @@ def examples(count: int, start: int = 0) -> list[Example]:
     return made
 
 
-def make_model(dropout: float = 0.1, freeze_layers: int = 0, **settings: Any) -> VerdictModel:
+def make_model(
+    dropout: float = 0.1, freeze_layers: int = 0, freeze_embeddings: bool = False, **settings: Any
+) -> VerdictModel:
     """The same weights every time; ``dropout`` holds for the backbone too."""
     torch.manual_seed(0)
     model = build(
         ModelSettings(**{"backbone": "tiny", "max_length": 32, "dropout": dropout, **settings}),
         FEVER_LABELS,
         freeze_layers,
+        freeze_embeddings,
     )
     for module in model.module.modules():
         if isinstance(module, nn.Dropout):
@@ -83,7 +86,7 @@ def run(
 ) -> Any:
     """Train; returns (model, progress, weights)."""
     settings = TrainingSettings(**{**DEFAULTS, **changes})
-    model = model or make_model(dropout, settings.freeze_layers)
+    model = model or make_model(dropout, settings.freeze_layers, settings.freeze_embeddings)
     train_data, dev_data = data_for(model, claims)
     progress = train(
         model,

@@ -7,7 +7,17 @@ from typing import Annotated
 import typer
 
 from adjudge import __version__
-from adjudge.cli import assembling, data, evidence, scoring, training, verifying
+from adjudge.cli import (
+    assembling,
+    data,
+    evidence,
+    experiments,
+    reproducing,
+    scoring,
+    training,
+    tuning,
+    verifying,
+)
 
 app = typer.Typer(
     name="adjudge",
@@ -24,9 +34,13 @@ app.command(no_args_is_help=True)(evidence.search)
 app.command(no_args_is_help=True)(assembling.assemble)
 app.command(no_args_is_help=True)(training.train)
 app.command(no_args_is_help=True)(training.predict)
+app.command(no_args_is_help=True)(training.export)
 app.command("train-ranker", no_args_is_help=True)(evidence.train_ranker)
 app.command(no_args_is_help=True)(scoring.score)
-app.command(no_args_is_help=True)(training.compare)
+app.command(no_args_is_help=True)(experiments.compare)
+app.command(no_args_is_help=True)(tuning.tune)
+app.command(no_args_is_help=True)(reproducing.reproduce)
+app.command(no_args_is_help=True)(experiments.report)
 app.add_typer(data.app, name="data")
 
 

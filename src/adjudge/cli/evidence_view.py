@@ -46,7 +46,7 @@ def verdict_view(verdict: Verdict) -> RenderableType:
     """A verdict: the label, the distribution, and every sentence with its weight and place."""
     colour = COLOURS.get(verdict.label, "cyan")
     parts: list[RenderableType] = [
-        Text.assemble((verdict.label, f"bold {colour}"), f"  {verdict.confidence:.2f}"),
+        _answer(verdict, colour),
         Text(printed(verdict.claim), style="italic"),
     ]
     if verdict.reason:
@@ -66,6 +66,15 @@ def verdict_view(verdict: Verdict) -> RenderableType:
         sentences.add_row(number, _bar(weight or 0.0, colour), _sentence(sentence))
     parts.append(sentences)
     return Group(*parts)
+
+
+def _answer(verdict: Verdict, colour: str) -> Text:
+    if not verdict.abstained:
+        return Text.assemble((verdict.label, f"bold {colour}"), f"  {verdict.confidence:.2f}")
+    return Text.assemble(
+        (verdict.answer, "bold magenta"),
+        f"  too unsure; likeliest is {verdict.label}  {verdict.confidence:.2f}",
+    )
 
 
 def sentences_view(sentences: Sequence[Evidence]) -> RenderableType:

@@ -22,6 +22,13 @@ LabelOption = Annotated[
         "--label", metavar="THEIRS=OURS", help="Another spelling of a label, e.g. SUPPORTED=SUPPORTS."
     ),
 ]
+RayOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Work on a Ray cluster: auto, HOST:PORT, ray://HOST:PORT; or local for this machine.",
+    ),
+]
 DeviceOption = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
 
 

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
-from rich.console import Console
+from rich.console import Console, RenderableType
+from rich.live import Live
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
 
 from adjudge.experiments.run import Reporter
+from adjudge.experiments.status import remaining_seconds, run_status
 
 if TYPE_CHECKING:
+    from adjudge.experiments.comparison import Job
     from adjudge.training.loop import Metric
+
+_STYLES = {"waiting": "dim", "begun": "bold", "stopped": "yellow", "finished": "green"}
 
 
 @contextmanager
@@ -31,14 +39,24 @@ def bar(console: Console) -> Iterator[Progress]:
         yield progress
 
 
+def evaluation_line(console: Console, name: str, metric: Metric, steps: int) -> None:
+    """A line for an evaluation on the dev claims; nothing for a training step."""
+    if metric.split == "dev":
+        console.print(
+            f"{name} step {metric.step}/{steps}  epoch {metric.epoch:.2f}  dev loss {metric.loss:.4f}  "
+            f"dev LA {100 * metric.label_accuracy:.2f}  {metric.seconds:.0f} s".strip(),
+            highlight=False,
+            soft_wrap=True,
+        )
+
+
 class RunProgress:
     """Shows the stages and metrics of a run."""
 
-    def __init__(self, progress: Progress, console: Console, name: str = "") -> None:
+    def __init__(self, progress: Progress, console: Console) -> None:
         self.progress = progress
         self.console = console
-        self.name = name
-        self.task = progress.add_task(name, total=1, note="")
+        self.task = progress.add_task("", total=1, note="")
         self.dev = ""
 
     def reporter(self) -> Reporter:
@@ -46,20 +64,91 @@ class RunProgress:
         return Reporter(stage=self._stage, caching=self._caching, metric=self._metric)
 
     def _stage(self, name: str) -> None:
-        self.progress.reset(self.task, description=f"{self.name} {name}".strip(), total=1, note="")
+        self.progress.reset(self.task, description=name, total=1, note="")
 
     def _caching(self, done: int, total: int) -> None:
         self.progress.update(self.task, completed=done, total=total, note="tokens")
 
     def _metric(self, metric: Metric, steps: int) -> None:
+        evaluation_line(self.console, "", metric, steps)
         if metric.split == "dev":
             self.dev = f" dev LA {100 * metric.label_accuracy:.1f}"
-            self.console.print(
-                f"{self.name} step {metric.step}/{steps}  epoch {metric.epoch:.2f}  dev loss {metric.loss:.4f}  "
-                f"dev LA {100 * metric.label_accuracy:.2f}  {metric.seconds:.0f} s".strip(),
-                highlight=False,
-                soft_wrap=True,
-            )
         else:
             note = f"loss {metric.loss:.3f} LA {100 * metric.label_accuracy:.0f}{self.dev}"
             self.progress.update(self.task, completed=metric.step, total=steps, note=note)
+
+
+class GridProgress:
+    """The runs of a comparison as a live table with ETA on a terminal, a line per event in a log.
+
+    It reads the run folders, so it shows runs on other machines as well.
+    """
+
+    def __init__(self, jobs: Sequence[Job], console: Console, at_once: int = 1) -> None:
+        self.jobs = jobs
+        self.console = console
+        self.at_once = at_once
+
+    def live(self) -> AbstractContextManager[object]:
+        """Show the table until the block ends."""
+        if not self.console.is_terminal:
+            return nullcontext()
+        return Live(get_renderable=self.table, console=self.console, refresh_per_second=1, transient=True)
+
+    def table(self) -> RenderableType:
+        """Every run with its state."""
+        statuses = [run_status(job.folder, job.spec.settings.training.epochs) for job in self.jobs]
+        finished = sum(status.state in ("finished", "stopped") for status in statuses)
+        left = remaining_seconds(statuses, self.at_once)
+        eta = "" if left is None else f", about {timedelta(seconds=round(left))} to go"
+        table = Table(
+            title=f"{finished} of {len(self.jobs)} runs finished{eta}", title_justify="left", box=None
+        )
+        for column in ("backbone", "objective", "λ", "β", "seed", "run", "state"):
+            table.add_column(column)
+        for column in ("done", "dev LA", "time"):
+            table.add_column(column, justify="right")
+        for job, status in zip(self.jobs, statuses, strict=True):
+            accuracy = status.dev_label_accuracy
+            lam, beta = _pair(job)
+            table.add_row(
+                job.spec.arm.backbone,
+                job.spec.arm.name,
+                lam,
+                beta,
+                str(job.spec.seed),
+                job.folder.name,
+                status.state,
+                f"{100 * status.done:.0f} %",
+                "" if accuracy is None else f"{100 * accuracy:.2f}",
+                str(timedelta(seconds=round(status.seconds))),
+                style=_STYLES[status.state],
+            )
+        return table
+
+    def room_for(self, at_once: int) -> None:
+        """So many runs go on at the same time."""
+        self.at_once = min(at_once, len(self.jobs))
+
+    def finished(self, job: Job) -> None:
+        """In a log, a line for a run that another machine is done with."""
+        if not self.console.is_terminal:
+            self.console.print(f"{self._name(job)} finished", highlight=False, markup=False, soft_wrap=True)
+
+    def reporter(self, job: Job) -> Reporter:
+        """In a log, a line for every evaluation; a terminal has the table."""
+        if self.console.is_terminal:
+            return Reporter()
+        return Reporter(metric=partial(evaluation_line, self.console, self._name(job)))
+
+    def _name(self, job: Job) -> str:
+        pair = "".join(f", {name} {value}" for name, value in zip("λβ", _pair(job), strict=True) if value)
+        return (
+            f"[{self.jobs.index(job) + 1}/{len(self.jobs)}] {job.spec.arm.name}{pair}, seed {job.spec.seed}:"
+        )
+
+
+def _pair(job: Job) -> tuple[str, str]:
+    """λ and β of a run, blank where it has none."""
+    lam, beta = ("" if value is None else f"{value:.10g}" for value in (job.spec.arm.lam, job.spec.arm.beta))
+    return lam, beta

@@ -34,7 +34,10 @@ def train(
         Path | None, typer.Option(help="Gold groups of the test claims (FEVER format), for the FEVER score.")
     ] = None,
     preset: Annotated[
-        str | None, typer.Option(help="minilm, bert-base, bert-large or roberta-large; options win over it.")
+        str | None,
+        typer.Option(
+            help="minilm, bert-base, bert-large, roberta-large or default-model; options win over it."
+        ),
     ] = None,
     config: Annotated[
         Path | None, typer.Option(help="A TOML file, such as a run folder's config.toml.")
@@ -47,7 +50,7 @@ def train(
     objective_variant: Annotated[
         str | None, typer.Option(help="paper, or released: what the published code computes.")
     ] = None,
-    model: Annotated[str | None, typer.Option(help="kgat or concat.")] = None,
+    model: Annotated[str | None, typer.Option(help="kgat, mixture or concat.")] = None,
     backbone: Annotated[
         str | None, typer.Option(help="minilm, bert-base, bert-large, roberta-large, a hub id or a folder.")
     ] = None,
@@ -195,42 +198,44 @@ def predict(
         console.print(f"{len(verdicts):,} verdicts: {said}.", highlight=False)
 
 
-def compare(
-    plan: Annotated[str, typer.Argument(help="A preset (demo) or a TOML file that lists the runs.")],
-    out: Annotated[Path, typer.Option(help="Where data and runs go.")] = Path("runs/compare"),
-    cache: Annotated[Path | None, typer.Option(help="Where outputs of frozen layers are kept.")] = None,
+def export(
+    run: Annotated[Path, typer.Argument(help="The folder of a finished run.")],
+    out: Annotated[Path, typer.Option(help="Where the model goes, with its figures and its card.")],
+    test: Annotated[
+        list[Path] | None, typer.Option(help="Claims with evidence to report on; they decide nothing.")
+    ] = None,
+    force: Annotated[bool, typer.Option(help="Replace a model that is there.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Run objectives side by side and test their differences.
+    """Turn a run into a model to hand out: what differs from its backbone, calibrated, with a card.
 
-    Finished runs are never repeated and interrupted ones go on, so the command can be given again at any time.
+    The temperature is fitted on the claims that chose the run's checkpoint. `adjudge verify --model OUT` uses it.
 
     **Examples**
 
-    `adjudge compare demo`
+    `adjudge export runs/default-model --out model`
 
-    `adjudge compare mine.toml --out runs/mine --json`
+    `adjudge export runs/default-model --out model --test dev_gold.jsonl --test dev_retrieved.jsonl --json`
     """
-    from adjudge.cli.progress import RunProgress, bar
-    from adjudge.experiments.comparison import compare as run_all
-    from adjudge.experiments.comparison import read_plan
-    from adjudge.experiments.view import comparison_record, comparison_view
+    from dataclasses import asdict
 
-    console = progress_console()
-    with bar(console) as progress:
-        results = run_all(
-            read_plan(plan),
-            out,
-            cache=cache,
-            command=command_line(),
-            reporter=lambda name, number, total: RunProgress(
-                progress, console, f"[{number}/{total}] {name}:"
-            ).reporter(),
-        )
+    from adjudge.experiments.export import CARD
+    from adjudge.experiments.export import export as export_run
+
+    refuse_overwrite(out / CARD, force)
+    report = export_run(run, out, test or ())
     if json:
-        show_json(comparison_record(results))
-    else:
-        show(comparison_view(results))
+        show_json({**asdict(report), "folder": str(out)})
+        return
+    console = progress_console()
+    for part in (*report.tuning, *report.test):
+        said = f"LA {100 * part.label_accuracy:.1f}, ECE {100 * part.ece:.1f}, {part.claims:,} claims"
+        console.print(f"{part.name}: {said}", highlight=False, markup=False)
+    console.print(
+        f"{out}: {report.size / 1e6:.1f} MB, temperature {report.temperature:.3f}. See {out / CARD}.",
+        highlight=False,
+        markup=False,
+    )
 
 
 def _given(options: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:

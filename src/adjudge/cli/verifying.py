@@ -31,10 +31,15 @@ if TYPE_CHECKING:
 def verify(
     claim: Annotated[str | None, typer.Argument(help="The claim; or give --claims.")] = None,
     corpus: CorpusOption = None,
-    model: Annotated[Path | None, typer.Option(help="The run folder of a trained verdict model.")] = None,
+    model: Annotated[
+        Path | None, typer.Option(help="A run folder; by default the model that comes with adjudge.")
+    ] = None,
     selector: Annotated[str, typer.Option(help=SELECTOR)] = "fusion",
     k: Annotated[int, typer.Option(min=1, max=5, help="Sentences that a verdict rests on.")] = 5,
     candidates: CandidatesOption = None,
+    min_confidence: Annotated[
+        float, typer.Option(min=0, max=1, help="Abstain from verdicts less probable than this.")
+    ] = 0.0,
     claims: Annotated[
         Path | None, typer.Option(help="Many claims: JSON lines with id and claim, such as FEVER's files.")
     ] = None,
@@ -54,7 +59,9 @@ def verify(
 
     **Examples**
 
-    `adjudge verify "The bridge was opened in 1932." --corpus documents/ --model runs/sr-1`
+    `adjudge verify "The bridge was opened in 1932." --corpus documents/`
+
+    `adjudge verify "The bridge was opened in 1932." --corpus documents/ --model runs/sr-1 --min-confidence 0.6`
 
     `adjudge verify --claims test.jsonl --corpus wiki --model runs/sr-1 --out verdicts.jsonl
     --submission predictions.jsonl`
@@ -81,11 +88,6 @@ def verify(
         raise ConfigError("A submission cannot say that gold was injected: leave out one of the two.")
     if corpus is None:
         raise ConfigError(NO_CORPUS)
-    if model is None:
-        raise ConfigError(
-            "Say which model decides: --model RUN. This version of adjudge ships none; "
-            "train one with: adjudge train --help."
-        )
     for path in (out, submission):
         if path is not None:
             refuse_overwrite(path, force)
@@ -94,7 +96,7 @@ def verify(
     # A pipe can be read only once; its length shows when it ends.
     total = 0 if claims is None or claims.is_fifo() else sum(1 for _ in read_lines(claims))
     where = pick_device(device)
-    verifier = Verifier.load(model, None, selector, k, candidates or CANDIDATES, where)
+    verifier = Verifier.load(model, None, selector, k, candidates or CANDIDATES, where, min_confidence)
     verifier.corpus = IndexRetriever(open_with_progress(corpus))
     if claim is not None:
         # Bytes of the command line that are no UTF-8 cannot be written again.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from adjudge.data.records import (
@@ -19,7 +20,9 @@ from adjudge.data.records import (
 )
 from adjudge.data.text import page_title
 from adjudge.errors import DataError
-from adjudge.types import FEVER_LABELS, Evidence, Example, LabelSet
+from adjudge.types import FEVER_LABELS, ClaimId, Evidence, Example, LabelSet
+
+GOLD_SCORE = 1.0
 
 
 def read_examples(
@@ -41,6 +44,48 @@ def read_examples(
             label_field(record, labels, where, require_labels),
             gold_injected=record.get("gold_injected") is True,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingClaim:
+    """A training claim with all that is known of it, for drawing examples.
+
+    Attributes:
+        gold: sentences that decide the claim, marked in the file by a score of 1.
+        retrieved: what a retriever found, in its order, gold or not.
+        page: the number of the page that holds a gold sentence, in a file of pages.
+    """
+
+    id: ClaimId
+    text: str
+    label: str
+    gold: tuple[Evidence, ...] = ()
+    retrieved: tuple[Evidence, ...] = ()
+    page: int | None = None
+
+
+def read_training_claims(path: PathLike, labels: LabelSet = FEVER_LABELS) -> Iterator[TrainingClaim]:
+    """Yield the claims of a KGAT training file; without a list ``retrieved``, ``evidence`` serves as one."""
+    for where, identity, record in read_records(path):
+        label = label_field(record, labels, where, required=True)
+        evidence = _evidence(record, "evidence", where)
+        retrieved = _evidence(record, "retrieved", where) if "retrieved" in record else evidence
+        page = record.get("page")
+        if label is None or not (page is None or is_int(page)):
+            raise DataError(f"{where}: field 'page' is {describe(page)}, expected a whole number.")
+        gold = tuple(sentence for sentence in evidence if sentence.score >= GOLD_SCORE)
+        yield TrainingClaim(identity, claim_field(record, where), label, gold, retrieved, page)
+
+
+def read_pages(path: PathLike) -> dict[int, tuple[str, ...]]:
+    """The sentences of numbered pages: JSONL ``{"page": number, "sentences": [text, …]}``."""
+    pages: dict[int, tuple[str, ...]] = {}
+    for where, number, record in read_records(path, ("page",)):
+        sentences = list_field(record, "sentences", where)
+        if not is_int(number) or not all(isinstance(sentence, str) for sentence in sentences):
+            raise DataError(f"{where}: expected a page's number and its sentences as texts.")
+        pages[int(number)] = tuple(sentence for sentence in sentences if sentence.strip())
+    return pages
 
 
 def write_examples(path: PathLike, examples: Iterable[Example]) -> int:

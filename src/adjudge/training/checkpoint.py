@@ -36,16 +36,24 @@ class VerdictModel:
     settings: ModelSettings
 
 
-def build(settings: ModelSettings, labels: LabelSet, freeze_layers: int = 0) -> VerdictModel:
+def build(
+    settings: ModelSettings, labels: LabelSet, freeze_layers: int = 0, freeze_embeddings: bool = False
+) -> VerdictModel:
     """A new verdict model on a pre-trained backbone; the head's weights come from torch's random state."""
     encoder, tokenizer = load_encoder(settings.backbone)
-    return _assemble(settings, labels, encoder, tokenizer, freeze_layers)
+    model = assemble(settings, labels, encoder, tokenizer, freeze_layers)
+    if freeze_embeddings:
+        model.module.backbone.freeze_embeddings()
+    return model
 
 
-def _assemble(
+def assemble(
     settings: ModelSettings, labels: LabelSet, encoder: Any, tokenizer: Any, freeze_layers: int = 0
 ) -> VerdictModel:
-    backbone = Backbone(encoder, frozen=freeze_layers)
+    """A verdict model on a given encoder."""
+    backbone = Backbone(encoder, freeze_layers, settings.pooling)
+    if settings.backbone_dropout is not None:
+        backbone.set_dropout(settings.backbone_dropout)
     longest = backbone.max_length
     if longest is not None and settings.max_length > longest:
         raise ConfigError(
@@ -88,7 +96,7 @@ def load_model(folder: Path) -> VerdictModel:
         tokenizer = AutoTokenizer.from_pretrained(folder)
     except (OSError, ValueError) as error:
         raise ConfigError(f"{folder}: damaged checkpoint ({error}).") from None
-    model = _assemble(settings, labels, encoder, tokenizer)
+    model = assemble(settings, labels, encoder, tokenizer)
     try:
         model.module.load_state_dict(load_file(folder / "model.safetensors"))
     except (SafetensorError, RuntimeError, OSError) as error:

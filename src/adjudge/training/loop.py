@@ -87,9 +87,7 @@ def train(
     while progress.step < steps:
         step = progress.step
         claims = step_claims(len(train_data), step, steps_per_epoch, settings)
-        rate = settings.lr * schedule(step, steps, settings.warmup)
-        for group in optimizer.param_groups:
-            group["lr"] = rate
+        rate = set_rate(optimizer, schedule(step, steps, settings.warmup))
         loss, correct = _step(model.module, train_data, objective, settings, claims, step, workers, device)
         _check_finite(step + 1, "loss", loss)
         workers.add_gradients(model.module)
@@ -107,12 +105,13 @@ def train(
                 metric = _evaluate(model, dev_data, objective, metric, started)
                 _check_finite(progress.step, "dev loss", metric.loss)
                 log.write(metric)
-                report(metric, steps)
                 progress = _keep_best(model, folder, progress, metric.label_accuracy, workers)
             random_states = workers.gather(_random_state(device))
             if workers.is_first:
                 save_progress(resume_path, progress, identity, model.module, optimizer, random_states)
             workers.wait()
+            if dev_data is not None:
+                report(metric, steps)  # when the state is saved: who stops the run here can go on from here
     if dev_data is None:
         progress = _keep_best(model, folder, progress, math.nan, workers)
     return progress
@@ -207,13 +206,29 @@ def _keep_best(
 
 
 def make_optimizer(model: nn.Module, settings: TrainingSettings) -> torch.optim.Optimizer:
-    """AdamW; biases and normalisation weights (all vectors) do not decay."""
-    trained = [p for p in model.parameters() if p.requires_grad]
-    groups: list[dict[str, Any]] = [
-        {"params": [p for p in trained if p.ndim > 1], "weight_decay": settings.weight_decay},
-        {"params": [p for p in trained if p.ndim <= 1], "weight_decay": 0.0},
-    ]
+    """AdamW; biases and normalisation weights (all vectors) do not decay.
+
+    Every group's ``peak`` is its highest rate: ``head_lr`` outside the backbone, which is made anew,
+    ``lr`` inside.
+    """
+    groups: list[dict[str, Any]] = []
+    for is_head, peak in ((False, settings.lr), (True, settings.head_lr or settings.lr)):
+        trained = [p for name, p in model.named_parameters() if p.requires_grad and _is_head(name) == is_head]
+        for is_matrix, decay in ((True, settings.weight_decay), (False, 0.0)):
+            if chosen := [p for p in trained if (p.ndim > 1) == is_matrix]:
+                groups.append({"params": chosen, "weight_decay": decay, "peak": peak})
     return torch.optim.AdamW(groups, lr=settings.lr, fused=True)
+
+
+def _is_head(name: str) -> bool:
+    return not name.startswith("backbone.")
+
+
+def set_rate(optimizer: torch.optim.Optimizer, factor: float) -> float:
+    """Every group's rate at a factor of its peak; returns the first group's."""
+    for group in optimizer.param_groups:
+        group["lr"] = group["peak"] * factor
+    return float(optimizer.param_groups[0]["lr"])
 
 
 def _random_state(device: torch.device) -> Tensor:

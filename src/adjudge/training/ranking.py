@@ -24,7 +24,7 @@ from adjudge.retrieval.select import choose_weight
 from adjudge.training.checkpoint import Progress, load_progress, save_progress
 from adjudge.training.dataset import Dataset, chunks, tokenize
 from adjudge.training.frozen import cached_states
-from adjudge.training.loop import make_optimizer, schedule, step_claims
+from adjudge.training.loop import make_optimizer, schedule, set_rate, step_claims
 from adjudge.training.ranker import RankerSettings, TrainedRanker, build_ranker, load_ranker, save_ranker
 from adjudge.training.rows import RowWriter
 from adjudge.types import FEVER_LABELS, Claim, Evidence, Example
@@ -140,8 +140,7 @@ def train_ranker(
     ranker.module.train()
     while progress.step < steps:
         claims = step_claims(len(data), progress.step, per_epoch, training)
-        for group in optimizer.param_groups:
-            group["lr"] = training.lr * schedule(progress.step, steps, training.warmup)
+        set_rate(optimizer, schedule(progress.step, steps, training.warmup))
         loss = _step(ranker, data, claims, training, progress.step + 1)
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)

@@ -1,0 +1,203 @@
+"""Training examples drawn from claims: fewer sentences, no titles, no gold, so that none of it is new later.
+
+A training file shows every claim with its gold sentences, all five slots full. What a verifier meets is
+otherwise: some sentences or none, with titles or without, often related to the claim and yet not enough.
+Each draw gives a claim one of these views:
+
+    gold        gold sentences among others                               → the claim's label
+    retrieved   what the retriever found, gold among it                   → the claim's label
+    contrast    near misses: of the gold's own page, or retrieved         → NOT ENOUGH INFO
+    irrelevant  sentences of other claims                                 → NOT ENOUGH INFO
+    nothing     no sentence at all                                        → NOT ENOUGH INFO
+    altered     a number of claim and gold changed in one of the two      SUPPORTS → REFUTES
+
+A draw depends on the seed, the pass and the claim's id alone.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from adjudge.config import AugmentSettings
+from adjudge.data.entities import is_held_out, title_of, titles_by_sentence
+from adjudge.data.kgat import TrainingClaim
+from adjudge.data.text import evidence_title
+from adjudge.types import MAX_EVIDENCE, Evidence, Example, Label
+
+NEI = Label.NOT_ENOUGH_INFO.value
+GOLD_SHOWN = 3
+MANY_GOLD = 3
+"""A claim with more gold sentences than this is told again and again: without them it may still be."""
+SAME_SENTENCE = 0.5
+"""Two sentences that share so much of their words say the same."""
+
+_WORD = re.compile(r"[A-Za-z]{4,}|\d+")
+_NUMBER = re.compile(r"(?<![\d.,])\d{1,4}(?![\d.,]*\d)")
+_YEARS = range(1000, 2100)
+
+
+@dataclass(frozen=True)
+class Source:
+    """What examples are drawn from: claims, and the pages of their gold by number; all sentences with titles."""
+
+    claims: Sequence[TrainingClaim]
+    pages: Mapping[int, tuple[Evidence, ...]]
+
+
+def source(claims: Iterable[TrainingClaim], pages: Mapping[int, tuple[str, ...]]) -> Source:
+    """Claims with their pages; a sentence without a title gets the one that can be read off the text."""
+    titles = titles_by_sentence(pages.values())
+
+    def titled(sentences: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
+        return tuple(
+            s if evidence_title(s) else replace(s, title=title_of(s.text, titles)) for s in sentences
+        )
+
+    return Source(
+        [replace(claim, gold=titled(claim.gold), retrieved=titled(claim.retrieved)) for claim in claims],
+        {number: titled(tuple(map(Evidence, page))) for number, page in pages.items()},
+    )
+
+
+def hold_out(
+    claims: Sequence[TrainingClaim], share: float
+) -> tuple[list[TrainingClaim], list[TrainingClaim]]:
+    """(training, held-out) claims; no entity and no page has claims in both, though a few are in neither."""
+    held = [claim for claim in claims if is_held_out(claim.text, share)]
+    pages = {claim.page for claim in held if claim.page is not None}
+    kept = [claim for claim in claims if not is_held_out(claim.text, share) and claim.page not in pages]
+    return kept, held
+
+
+def views(data: Source, sentences: int) -> Iterator[Example]:
+    """Every claim twice, as it is judged: with gold sentences (if it has any), and as retrieved."""
+    for claim in data.claims:
+        retrieved = claim.retrieved[:sentences]
+        for kind, shown in (("gold", claim.gold[:MAX_EVIDENCE] or retrieved), ("retrieved", retrieved)):
+            yield Example(f"{claim.id}/{kind}", claim.text, shown, claim.label)
+
+
+def augmented(data: Source, settings: AugmentSettings, seed: int) -> Iterator[Example]:
+    """``settings.passes`` examples of every claim, each drawn anew."""
+    for number in range(settings.passes):
+        for claim in data.claims:
+            rng = random.Random(f"{seed} {number} {claim.id}")
+            text, shown, label = _draw(data, claim, settings, rng)
+            if rng.random() < settings.title_dropout:
+                shown = [replace(sentence, page="", title="") for sentence in shown]
+            rng.shuffle(shown)
+            yield Example(f"{claim.id}/{number}", text, tuple(shown), label)
+
+
+Drawn = tuple[str, list[Evidence], str]
+"""A claim's text, the sentences shown with it, and the label the two make."""
+
+
+def _draw(data: Source, claim: TrainingClaim, settings: AugmentSettings, rng: random.Random) -> Drawn:
+    room = rng.randint(1, settings.sentences)
+    chance = rng.random()
+    for share, view in (
+        (settings.nothing, _nothing),
+        (settings.irrelevant, _irrelevant),
+        (settings.contrast, _contrast),
+        (settings.altered, _altered),
+        (settings.retrieved, _retrieved),
+    ):
+        if chance < share:
+            drawn = view(data, claim, room, rng)
+            if drawn is not None:
+                return drawn
+            break  # the claim does not lend itself to this view
+        chance -= share
+    return _gold(claim, settings.sentences, rng)
+
+
+def _gold(claim: TrainingClaim, sentences: int, rng: random.Random) -> Drawn:
+    """Gold sentences and up to as many others as there is room for, oftener few; without gold, others only."""
+    gold = list(claim.gold[: min(GOLD_SHOWN, sentences)])
+    others = _others(claim)
+    if not gold:
+        return claim.text, others[: rng.randint(1, sentences)], claim.label
+    return claim.text, gold + others[: rng.randint(0, rng.randint(0, sentences - len(gold)))], claim.label
+
+
+def _retrieved(data: Source, claim: TrainingClaim, room: int, rng: random.Random) -> Drawn | None:
+    shown = list(claim.retrieved[: max(2, room)])
+    gold = {sentence.text for sentence in claim.gold}
+    if gold and not any(sentence.text in gold for sentence in shown):
+        return None
+    return claim.text, shown, claim.label
+
+
+def _nothing(data: Source, claim: TrainingClaim, room: int, rng: random.Random) -> Drawn | None:
+    return claim.text, [], NEI
+
+
+def _irrelevant(data: Source, claim: TrainingClaim, room: int, rng: random.Random) -> Drawn | None:
+    other = data.claims[rng.randrange(len(data.claims))]
+    about = _words(claim.text)
+    shown = [s for s in (*other.gold, *_others(other)) if not _words(s.text) & about]
+    return (claim.text, shown[:room], NEI) if shown else None
+
+
+def _contrast(data: Source, claim: TrainingClaim, room: int, rng: random.Random) -> Drawn | None:
+    """Near misses, none of which tells more of the claim than its gold does."""
+    if not 0 < len(claim.gold) <= MANY_GOLD:
+        return None
+    of_page = [] if claim.page is None else list(data.pages.get(claim.page, ()))
+    rng.shuffle(of_page)
+    candidates = [s for s in of_page if _is_near_miss(s, claim)]
+    candidates += [s for s in _others(claim) if _is_near_miss(s, claim)]
+    return (claim.text, candidates[:room], NEI) if candidates else None
+
+
+def _is_near_miss(sentence: Evidence, claim: TrainingClaim) -> bool:
+    words, about = _words(sentence.text), _words(claim.text)
+    for gold in claim.gold:
+        told = _words(gold.text)
+        if sentence.text == gold.text or len(words & told) >= SAME_SENTENCE * len(words | told):
+            return False
+    return len(words & about) < max(len(_words(gold.text) & about) for gold in claim.gold)
+
+
+def _altered(data: Source, claim: TrainingClaim, room: int, rng: random.Random) -> Drawn | None:
+    """A claim that one gold sentence supports, down to a number, with that number changed on one side."""
+    if claim.label != Label.SUPPORTS.value or len(claim.gold) != 1:
+        return None
+    gold = claim.gold[0]
+    common = sorted(set(_NUMBER.findall(claim.text)) & set(_NUMBER.findall(gold.text)))
+    if not common:
+        return None
+    number = rng.choice(common)
+    other = _other_number(number, rng)
+    text = claim.text
+    if rng.random() < 0.5:
+        text = _swap(text, number, other)
+    else:
+        gold = replace(gold, text=_swap(gold.text, number, other))
+    near = [s for s in _others(claim) if number not in s.text]
+    return text, [gold, *near[: room - 1]], Label.REFUTES.value
+
+
+def _other_number(number: str, rng: random.Random) -> str:
+    value = int(number)
+    reach = 20 if value in _YEARS else max(3, value)
+    low = max(1, value - reach)
+    return str(rng.choice([n for n in range(low, value + reach + 1) if n != value]))
+
+
+def _swap(text: str, number: str, other: str) -> str:
+    return _NUMBER.sub(lambda match: other if match[0] == number else match[0], text)
+
+
+def _others(claim: TrainingClaim) -> list[Evidence]:
+    """What was retrieved beside the gold."""
+    gold = {sentence.text for sentence in claim.gold}
+    return [sentence for sentence in claim.retrieved if sentence.text not in gold]
+
+
+def _words(text: str) -> set[str]:
+    return {word.lower() for word in _WORD.findall(text)}

