@@ -62,9 +62,8 @@ DATA ?= ../shared/data
 MODEL_RUN ?= runs/default-model
 .PHONY: default-model
 default-model: $(READY)  ## retrain the shipped model from DATA=../shared/data (hours on one core, resumable)
-	[ -e $(MODEL_RUN)/manifest.json ] || $(BIN)/adjudge train --config reproductions/default-model.toml \
-		--train $(DATA)/fever/train.jsonl.gz --set data.pages=$(DATA)/fever/train_pages.jsonl.gz \
-		--out $(MODEL_RUN) --resume
+	$(BIN)/adjudge train --preset default-model --train $(DATA)/fever/train.jsonl.gz \
+		--set data.pages=$(DATA)/fever/train_pages.jsonl.gz --out $(MODEL_RUN) --resume
 	$(BIN)/adjudge export $(MODEL_RUN) --out src/adjudge/shipped --force \
 		--test $(DATA)/fever/dev_gold.jsonl.gz --test $(DATA)/fever/dev_retrieved.jsonl.gz
 

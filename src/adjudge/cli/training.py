@@ -38,7 +38,10 @@ def train(
         Path | None, typer.Option(help="Gold groups of the test claims (FEVER format), for the FEVER score.")
     ] = None,
     preset: Annotated[
-        str | None, typer.Option(help="minilm, bert-base, bert-large or roberta-large; options win over it.")
+        str | None,
+        typer.Option(
+            help="minilm, bert-base, bert-large, roberta-large or default-model; options win over it."
+        ),
     ] = None,
     config: Annotated[
         Path | None, typer.Option(help="A TOML file, such as a run folder's config.toml.")

@@ -109,7 +109,7 @@ def execute(
     Args:
         settings: what defines the run; ``data.train`` is required.
         folder: the run folder; refused when it holds another run, unless ``resume``.
-        resume: continue an interrupted run of the same settings.
+        resume: continue an interrupted run of the same settings; a finished one stays as it is.
         cache: where outputs of frozen layers are kept; the user's cache by default.
         command: noted in the manifest.
         device: ``auto``, ``cpu`` or ``cuda``.
@@ -125,6 +125,8 @@ def execute(
 
     reporter = reporter or Reporter()
     identity = run_id(settings)
+    if resume and is_finished(folder) and read_manifest(folder)["run"] == identity:
+        return _finished_scores(settings.data, folder)
     started = time.time()
     chosen = pick_device(device)
     with workers(chosen) as team:
@@ -251,6 +253,12 @@ def predict_and_score(model: VerdictModel, data: DataSettings, test: Path, folde
     scores = score(folder / "predictions.jsonl", data.gold or test, labels)
     write_json(folder / "scores.json", scores.to_dict())
     return scores
+
+
+def _finished_scores(data: DataSettings, folder: Path) -> Scores | None:
+    if data.test is None:
+        return None
+    return score(folder / "predictions.jsonl", data.gold or data.test, data.label_set)
 
 
 def pick_device(name: str) -> Any:

@@ -12,6 +12,7 @@ from adjudge.config import settings_from, to_toml
 from adjudge.data.verdicts import write_verdicts
 from adjudge.experiments.plan import Arm
 from adjudge.experiments.report.content import Content, gather
+from adjudge.experiments.report.html import to_html
 from adjudge.types import FEVER_LABELS, Evidence, Verdict
 
 S, R, N = FEVER_LABELS.names
@@ -161,3 +162,9 @@ def own_comparison(tmp_path: Path) -> Path:
 @pytest.fixture(scope="session")
 def content(comparison: Path, tuning: Path) -> Content:
     return gather(comparison, tuning=[tuning])
+
+
+@pytest.fixture(scope="session")
+def source(content: Content) -> str:
+    """The page of the comparison."""
+    return to_html(content)

@@ -24,7 +24,7 @@ RESULTS = "tab:results"
 ON_A_PAGE = 8
 """Confusion matrices that fit."""
 
-NOT_PRINTED = ("Only CE right", "Only this right", "LA against CE")
+NOT_PRINTED = ("Only CE right", "Only this right", "Difference in LA")
 """Columns of the differences that would make the table wider than a page."""
 
 _SPECIAL = {
