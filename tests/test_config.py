@@ -39,6 +39,7 @@ CHANGED: dict[str, dict[str, Any]] = {
     "model": {
         "kind": "kgat",
         "backbone": "bert-base",
+        "init": "runs/ce",
         "max_length": 64,
         "pooling": "mean",
         "dropout": 0.0,
@@ -214,7 +215,7 @@ def test_every_preset_is_valid_and_overridable():
     assert set(preset_names()) >= {"minilm", "bert-base", "bert-large", "roberta-large"}
     for name in preset_names():
         settings = settings_from(read_preset(name), name)
-        assert settings.model.backbone == name
+        assert settings.model.backbone == {"default-model": "minilm"}.get(name, name)
         over = settings_from(merge(read_preset(name), {"training": {"seed": 9}}))
         assert over.training == settings.training.model_copy(update={"seed": 9})
 

@@ -55,6 +55,9 @@ class ModelSettings(BaseModel):
 
     kind: Literal["kgat", "mixture", "concat"] = "kgat"
     backbone: str = Field("minilm", description="a short name, a hub id or a path")
+    init: str | None = Field(
+        None, description="begin from a trained model: shipped, or the folder of a run or an exported model"
+    )
     max_length: int = Field(130, ge=16, le=512, description="tokens per row")
     pooling: Literal["pooler", "mean"] = Field("pooler", description="a row's state: pooler's, or mean token")
     dropout: float = Field(0.1, ge=0, lt=1, description="on what the backbone gives to the head")
@@ -243,6 +246,8 @@ def problems_in(error: ValidationError) -> list[str]:
         place = ".".join(str(part) for part in item["loc"])
         if item["type"] == "extra_forbidden":
             problems.append(f"{place} is not a setting")
+        elif item["type"] == "missing":
+            problems.append(f"{place} is missing")
         elif item["type"] == "value_error":
             problems.append(f"{place}: {item['ctx']['error']}")
         else:

@@ -125,7 +125,7 @@ def test_titles_are_read_off_the_pages_and_dropped_at_random():
     gold = FARGO.gold[0].text
     for share, expected in ((0.0, {"Fargo"}), (1.0, {""}), (0.5, {"Fargo", ""})):
         examples = drawn(FARGO, title_dropout=share)
-        assert {s.page for e in examples for s in e.evidence if s.text == gold} == expected
+        assert {s.title for e in examples for s in e.evidence if s.text == gold} == expected
 
 
 def test_a_draw_hangs_on_seed_pass_and_claim_alone():
@@ -168,6 +168,6 @@ def test_on_real_claims_the_views_have_about_their_shares(shared_data: Path):
     examples = list(augmented(source(kept[:3000], pages), AugmentSettings(), 0))
     turned = [e for e in examples if e.label != labels[str(e.id)]]
     assert 0.08 < len(turned) / len(examples) < 0.2
-    titled = [bool(s.page) for e in examples for s in e.evidence]
+    titled = [bool(s.title) for e in examples for s in e.evidence]
     assert 0.2 < sum(titled) / len(titled) < 0.5
     assert sum(not e.evidence for e in examples) == pytest.approx(0.02 * 3000, abs=30)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -225,7 +226,8 @@ def test_jsonl_records_are_pages_and_bad_ones_are_reported(tmp_path: Path) -> No
         ("7", "Seven", ["Seven is odd.", "It is prime."]),
         ("facts.jsonl:5", "facts", ["No name here."]),
     ]
-    assert [problem.message.split(":")[0] for problem in problems] == ["line 2", "line 3", "line 4"]
+    assert [problem.line for problem in problems] == [2, 3, 4]
+    assert str(problems[2]) == f'{path}:4: expected a JSON object, found ["a list"].'
     assert source_text(path, "7") == "Seven is odd. It is prime."
 
 
@@ -242,6 +244,62 @@ def test_a_wiki_dump_and_a_scifact_corpus_are_known_by_their_records(tmp_path: P
     )
     assert (science.id, science.title, texts(science)) == ("12", "On cells", ["Cells divide.", "They grow."])
     assert film.source == str(tmp_path / "w.jsonl.gz")
+
+
+BROKEN = {
+    "wiki.jsonl": [
+        {"id": "", "text": "", "lines": ""},
+        {"id": "Rome", "lines": "0\tRome is old ."},
+        "{broken",
+        {"id": 7, "lines": "0\tx"},
+        {"id": "Oslo", "lines": "no numbers"},
+        {"id": "Rome", "lines": "0\tAgain ."},
+        {"id": "x" * 1001, "lines": "0\tx"},
+        {"id": "Bonn", "lines": f"0\tBonn is small .\n{'9' * 40}\tToo far ."},
+    ],
+    "corpus.jsonl": [
+        {"doc_id": 1, "title": "Rome", "abstract": ["Rome is old ."]},
+        {"title": "No id", "abstract": []},
+        {"doc_id": 2, "title": "No list", "abstract": "x"},
+        {"doc_id": 3, "title": "No text", "abstract": [1]},
+        {"doc_id": 1, "title": "Again", "abstract": []},
+        {"doc_id": 4, "title": "Bonn", "abstract": ["", "Bonn is small ."]},
+    ],
+}
+
+
+@pytest.mark.parametrize(("name", "bad"), [("wiki.jsonl", [3, 4, 5, 6, 7]), ("corpus.jsonl", [2, 3, 4, 5])])
+def test_a_bad_record_is_reported_with_its_line_and_the_others_are_kept(
+    tmp_path: Path, name: str, bad: list[int]
+) -> None:
+    lines = [line if isinstance(line, str) else json.dumps(line) for line in BROKEN[name]]
+    path = write(tmp_path / name, "\n".join(lines))
+    problems: list[Problem] = []
+    pages = pages_of(path, problems)
+    assert [texts(page) for page in pages] == [["Rome is old ."], ["Bonn is small ."]]
+    assert [problem.line for problem in problems] == bad
+    assert all(str(problem).startswith(f"{path}:{problem.line}: ") for problem in problems)
+    with pytest.raises(DataError, match=rf"{name}:{bad[0]}: "):
+        list(iter_documents([path], strict=True))
+
+
+def test_a_bad_record_in_the_zipped_dump_leaves_the_others(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "wiki-pages.zip", "w") as archive:
+        archive.writestr("wiki-pages/wiki-001.jsonl", json.dumps(BROKEN["wiki.jsonl"][1]) + "\n{broken\n")
+        archive.writestr("wiki-pages/wiki-002.jsonl", json.dumps(BROKEN["wiki.jsonl"][7]) + "\n")
+    problems: list[Problem] = []
+    assert [page.id for page in pages_of(tmp_path, problems)] == ["Rome", "Bonn"]
+    assert [str(problem).split(": ")[0] for problem in problems] == [
+        f"{tmp_path}/wiki-pages.zip!wiki-pages/wiki-001.jsonl:2"
+    ]
+
+
+def test_of_very_many_bad_records_the_first_are_named_and_the_rest_counted(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", "{\n" * 250 + '{"text": "Here I am."}')
+    problems: list[Problem] = []
+    assert [texts(page) for page in pages_of(path, problems)] == [["Here I am."]]
+    assert [problem.line for problem in problems] == [*range(1, 101), None]
+    assert problems[-1].message == "has 150 more bad records."
 
 
 def test_strict_raises_on_the_first_bad_file(tmp_path: Path) -> None:

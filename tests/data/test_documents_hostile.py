@@ -6,11 +6,12 @@ import os
 import random
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
 
-from adjudge.data.documents import Problem, iter_documents, read_pages, source_text, walk
+from adjudge.data.documents import Problem, html, iter_documents, read_pages, source_text, walk
 from adjudge.data.documents.files import KINDS
 
 MEMORY = """
@@ -41,6 +42,76 @@ def test_memory_does_not_grow_with_a_single_line(tmp_path: Path, suffix: str, co
     pages, grown = out.split()
     assert int(pages) > 5
     assert float(grown) < 12  # MB, where the file has 20
+
+
+HTML_MEMORY = """
+import resource, sys
+from pathlib import Path
+from adjudge.data.documents import walk
+from adjudge.data.documents.html import html_blocks
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+sizes = []
+for path in map(Path, sys.argv[1:]):
+    [file] = walk(path, print)
+    blocks = sum(1 for _ in html_blocks(file, print))
+    sizes.append(peak())
+print(blocks, sizes[-1] - sizes[0])
+"""
+
+
+def test_a_parser_does_not_keep_all_that_it_was_fed(tmp_path: Path) -> None:
+    (tmp_path / "small.html").write_bytes(b"<p>" + b"x" * 8_000_000)
+    (tmp_path / "large.html").write_bytes(b"<p>" + b"x" * 60_000_000)
+    command = [sys.executable, "-c", HTML_MEMORY, tmp_path / "small.html", tmp_path / "large.html"]
+    out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    blocks, grown = out.split()
+    assert int(blocks) > 900
+    assert float(grown) < 8  # MB, where the file has 52 more
+
+
+def test_html_goes_on_where_a_new_parser_took_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(html, "SEGMENT", 1000)
+    body = "".join(
+        f"<p>Paragraph <b>number</b> {n} &amp; more.</p><!-- <p>Not {n}. --><script>if (1<2) no()</script>"
+        for n in range(6000)
+    )
+    (tmp_path / "a.html").write_text(f"<title>All</title>{body}")
+    sentences, problems = read(tmp_path)
+    joined = " ".join(sentences)
+    assert problems == [] and "Not" not in joined and "no()" not in joined
+    assert joined == " ".join(f"Paragraph number {n} & more." for n in range(6000))
+
+
+def test_a_comment_without_end_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(html, "SEGMENT", 1000)
+    monkeypatch.setattr(html, "LONGEST", 1 << 20)
+    (tmp_path / "a.html").write_text("<p>Before it.<!--" + "x " * 1_000_000)
+    sentences, problems = read(tmp_path)
+    assert sentences == []
+    assert [problem.message for problem in problems] == ["has a comment, script or tag of more than 1 MiB."]
+
+
+def test_a_record_of_200_megabytes_is_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    with open(path, "wb") as stream:
+        stream.write(b'{"text": "One."}\n')
+        stream.seek(200 << 20, os.SEEK_CUR)  # a hole: one line of zeros that takes no space on disk
+        stream.write(b'\n{"text": "Two."}\n')
+    sentences, problems = read(tmp_path)
+    assert sentences == ["One.", "Two."]
+    assert [(problem.line, problem.message) for problem in problems] == [(2, "longer than 32 MiB.")]
+
+
+def test_a_zip_that_is_encrypted_is_reported(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "wiki-pages.zip", "w") as archive:
+        archive.writestr("wiki-001.jsonl", "{}")
+    content = bytearray((tmp_path / "wiki-pages.zip").read_bytes())
+    for mark, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        content[content.index(mark) + offset] |= 1  # the flag that says so
+    (tmp_path / "wiki-pages.zip").write_bytes(content)
+    sentences, problems = read(tmp_path)
+    assert sentences == []
+    assert ["is encrypted" in problem.message for problem in problems] == [True]
 
 
 def test_noise_under_any_known_name_is_refused_in_words(tmp_path: Path) -> None:

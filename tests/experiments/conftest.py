@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ def toy_files(tmp_path: Path) -> dict[str, Path]:
 def written_comparison(toy_files: dict[str, Path], tmp_path: Path) -> Callable[..., Path]:
     """Write a comparison's folder by hand: for each arm and seed the tuning LA and what was said of nine claims."""
 
-    def write(runs: list[tuple[dict[str, Any], int, float, str]], finished: bool = True) -> Path:
+    def write(runs: list[tuple[dict[str, Any], int, float, str]]) -> Path:
         folder = tmp_path / "written"
         settings = settings_from({**TINY_RUN, "data": toy_files})
         entries = []
@@ -47,3 +48,13 @@ def written_comparison(toy_files: dict[str, Path], tmp_path: Path) -> Callable[.
         return folder
 
     return write
+
+
+@pytest.fixture(scope="session")
+def paper_tables(shared_data: Path) -> dict[str, Any]:
+    """Every number of the paper's tables, where the machine has them."""
+    path = shared_data.parent / "paper" / "tables.json"
+    if not path.is_file():
+        pytest.skip(f"the paper's tables are not at {path}")
+    tables: dict[str, Any] = json.loads(path.read_text())
+    return tables

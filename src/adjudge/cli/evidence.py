@@ -53,13 +53,15 @@ def index(
         list[Path] | None,
         typer.Option(metavar="SOURCE", help="A folder or file indexed earlier, to take out."),
     ] = None,
-    strict: Annotated[bool, typer.Option(help="Stop at the first bad file and change nothing.")] = False,
+    strict: Annotated[
+        bool, typer.Option(help="Stop at the first bad file or record; change nothing.")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Index documents for searching; given again, it reads only what has changed.
 
-    Files that cannot be read are reported on standard error and skipped. Whatever interrupts the command, the
-    index stays as it was.
+    Files that cannot be read, and bad records of those that can, are reported on standard error and skipped.
+    Whatever interrupts the command, the index stays as it was.
 
     **Examples**
 
@@ -72,14 +74,11 @@ def index(
     from dataclasses import asdict
 
     from adjudge.cli.evidence_view import index_progress, index_summary, tell_problems
-    from adjudge.data.documents import printable
     from adjudge.errors import ConfigError, DataError
     from adjudge.retrieval import build_index
 
     if out is None:
         raise ConfigError("Say where the index goes: --out INDEX.")
-    if printable(out) != str(out):
-        raise ConfigError(f"{printable(out)}: the path of an index must be UTF-8. Choose another --out.")
     if not documents and not remove:
         raise ConfigError("Name the documents to index, or --remove SOURCE to take some out.")
     for path in documents or ():

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 
 
 def verify(
-    claim: Annotated[str | None, typer.Argument(help="The claim; or give --claims.")] = None,
+    claim: Annotated[
+        list[str] | None, typer.Argument(help="A claim, or several; or give --claims.", show_default=False)
+    ] = None,
     corpus: CorpusOption = None,
     model: Annotated[
         Path | None, typer.Option(help="A run folder; by default the model that comes with adjudge.")
@@ -72,7 +74,7 @@ def verify(
 
     `adjudge verify "The bridge was opened in 1932." --corpus documents/`
 
-    `adjudge verify "The bridge was opened in 1932." --corpus documents/ --model runs/sr-1 --min-confidence 0.6`
+    `adjudge verify "The bridge opened in 1932." "It has three arches." --corpus documents/ --min-confidence 0.6`
 
     `adjudge verify --claims test.jsonl --corpus wiki --model runs/sr-1 --out verdicts.jsonl
     --submission predictions.jsonl`
@@ -87,9 +89,11 @@ def verify(
     from adjudge.retrieval import IndexRetriever
     from adjudge.retrieval.pipeline import CANDIDATES
 
-    if (claim is None) == (claims is None):
+    # Bytes of the command line that are no UTF-8 cannot be written again.
+    said = [text.encode("utf-8", "replace").decode() for text in claim or ()]
+    if bool(said) == (claims is not None):
         raise ConfigError("Give either a claim or a file of them: --claims FILE.")
-    if claim is not None and not claim.strip():
+    if not all(text.strip() for text in said):
         raise ConfigError("The claim is empty.")
     if claims is not None and out is None:
         raise ConfigError("Say where the verdicts go: --out FILE.")
@@ -125,13 +129,14 @@ def verify(
     where = pick_device(device)
     verifier = Verifier.load(model, None, selector, k, candidates or CANDIDATES, where, min_confidence)
     verifier.corpus = IndexRetriever(open_with_progress(corpus))
-    if claim is not None:
-        # Bytes of the command line that are no UTF-8 cannot be written again.
-        verdict = verifier.verify(claim.encode("utf-8", "replace").decode())
+    if said:
+        verdicts = list(verifier.verify_many(said))
         if json:
-            show_json(verdict_record(verdict))
+            records = [verdict_record(verdict) for verdict in verdicts]
+            show_json(records if len(records) > 1 else records[0])
         else:
-            show(verdict_view(verdict))
+            for verdict in verdicts:
+                show(verdict_view(verdict))
     elif claims is not None and out is not None:
         from adjudge.serving.bulk import verify_file
 

@@ -24,6 +24,7 @@ from dataclasses import dataclass, replace
 from adjudge.config import AugmentSettings
 from adjudge.data.entities import is_held_out, title_of, titles_by_sentence
 from adjudge.data.kgat import TrainingClaim
+from adjudge.data.text import evidence_title
 from adjudge.types import MAX_EVIDENCE, Evidence, Example, Label
 
 NEI = Label.NOT_ENOUGH_INFO.value
@@ -47,11 +48,13 @@ class Source:
 
 
 def source(claims: Iterable[TrainingClaim], pages: Mapping[int, tuple[str, ...]]) -> Source:
-    """Claims with their pages; a sentence without a page gets the title that can be read off the text."""
+    """Claims with their pages; a sentence without a title gets the one that can be read off the text."""
     titles = titles_by_sentence(pages.values())
 
     def titled(sentences: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
-        return tuple(s if s.page else replace(s, page=title_of(s.text, titles)) for s in sentences)
+        return tuple(
+            s if evidence_title(s) else replace(s, title=title_of(s.text, titles)) for s in sentences
+        )
 
     return Source(
         [replace(claim, gold=titled(claim.gold), retrieved=titled(claim.retrieved)) for claim in claims],
@@ -84,7 +87,7 @@ def augmented(data: Source, settings: AugmentSettings, seed: int) -> Iterator[Ex
             rng = random.Random(f"{seed} {number} {claim.id}")
             text, shown, label = _draw(data, claim, settings, rng)
             if rng.random() < settings.title_dropout:
-                shown = [replace(sentence, page="") for sentence in shown]
+                shown = [replace(sentence, page="", title="") for sentence in shown]
             rng.shuffle(shown)
             yield Example(f"{claim.id}/{number}", text, tuple(shown), label)
 

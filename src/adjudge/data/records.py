@@ -35,7 +35,7 @@ def read_records(
         name = next((name for name in id_fields if name in record), None)
         if name is None and not numbered:
             raise missing_field(record, id_fields[0], where)
-        identity = number if name is None else _identity(record[name], name, where)
+        identity = number if name is None else id_field(record, name, where)
         if identity in seen:
             raise DataError(
                 f"{where}: id {identity!r} was already used in line {seen[identity]}. Ids must be unique."
@@ -52,6 +52,16 @@ def write_records(path: PathLike, records: Iterable[Record]) -> int:
             stream.write(msgspec.json.encode(record) + b"\n")
             count += 1
     return count
+
+
+def id_field(record: Record, name: str, where: str) -> ClaimId:
+    """A field that must be there and be a whole number or text that says something."""
+    if name not in record:
+        raise missing_field(record, name, where)
+    value: ClaimId = record[name]
+    if is_int(value) or (isinstance(value, str) and value.strip()):
+        return value
+    raise DataError(f"{where}: field '{name}' is {describe(value)}, expected a whole number or text.")
 
 
 def text_field(record: Record, name: str, where: str) -> str:
@@ -133,11 +143,3 @@ def describe(value: object) -> str:
 def is_int(value: object) -> bool:
     """A JSON integer; ``true`` and ``false`` are not numbers."""
     return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _identity(value: object, name: str, where: str) -> ClaimId:
-    if isinstance(value, str) and value.strip():
-        return value
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
-    raise DataError(f"{where}: field '{name}' is {describe(value)}, expected a whole number or text.")

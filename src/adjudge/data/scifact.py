@@ -10,6 +10,7 @@ from adjudge.data.records import (
     Record,
     claim_field,
     describe,
+    id_field,
     is_int,
     list_field,
     parse_label,
@@ -63,13 +64,19 @@ def write_claims(path: PathLike, claims: Iterable[Claim]) -> int:
 
 def read_pages(path: PathLike) -> Iterator[Page]:
     """Yield the abstracts of a corpus as pages; a page's id is its document id."""
-    for where, identity, record in read_records(path, id_fields=("doc_id",)):
-        abstract = list_field(record, "abstract", where)
-        for sentence in abstract:
-            if not isinstance(sentence, str):
-                raise DataError(f"{where}: abstract sentence {describe(sentence)}, expected text.")
-        sentences = (Sentence(text, line) for line, text in enumerate(abstract) if text.strip())
-        yield Page(str(identity), text_field(record, "title", where), tuple(sentences))
+    for where, _, record in read_records(path, id_fields=("doc_id",)):
+        yield page_of(record, where)
+
+
+def page_of(record: Record, where: str) -> Page:
+    """The page of one record of a corpus; ``DataError`` names ``where`` it stands."""
+    identity = str(id_field(record, "doc_id", where))
+    abstract = list_field(record, "abstract", where)
+    for sentence in abstract:
+        if not isinstance(sentence, str):
+            raise DataError(f"{where}: abstract sentence {describe(sentence)}, expected text.")
+    sentences = (Sentence(text, line) for line, text in enumerate(abstract) if text.strip())
+    return Page(identity, text_field(record, "title", where), tuple(sentences))
 
 
 def write_pages(path: PathLike, pages: Iterable[Page]) -> int:

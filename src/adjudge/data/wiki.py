@@ -66,15 +66,22 @@ def _is_zip(path: Path) -> bool:
 
 def _zipped_pages(path: Path) -> Iterator[Page]:
     try:
-        with zipfile.ZipFile(path) as archive:
-            members = sorted(name for name in archive.namelist() if _is_dump_member(name))
-            if not members:
-                raise DataError(f"{path}: no wiki pages inside, expected files named wiki-*.jsonl.")
-            for member in members:
-                with archive.open(member) as stream:
-                    yield from _pages(f"{path}!{member}", _member_records(f"{path}!{member}", stream))
+        for member, stream in dump_members(path):
+            yield from _pages(f"{path}!{member}", _member_records(f"{path}!{member}", stream))
     except (zipfile.BadZipFile, zlib.error, EOFError) as error:
         raise DataError(f"{path}: damaged zip file ({error}). Fetch it again.") from None
+
+
+def dump_members(archive_file: Path | IO[bytes]) -> Iterator[tuple[str, IO[bytes]]]:
+    """The names and contents of a zip's dump files, in order; each is to be read before the next."""
+    with zipfile.ZipFile(archive_file) as archive:
+        members = sorted(name for name in archive.namelist() if _is_dump_member(name))
+        if not members:
+            place = f"{archive_file}: " if isinstance(archive_file, Path) else ""
+            raise DataError(f"{place}no wiki pages inside, expected files named wiki-*.jsonl.")
+        for member in members:
+            with archive.open(member) as stream:
+                yield member, stream
 
 
 def _is_dump_member(name: str) -> bool:
@@ -99,18 +106,25 @@ def _member_records(name: str, stream: IO[bytes]) -> Iterator[tuple[int, Record]
 def _pages(name: str, records: Iterable[tuple[int, Record]]) -> Iterator[Page]:
     seen: dict[str, int] = {}
     for number, record in records:
-        where = f"{name}:{number}"
-        identity = text_field(record, "id", where)
-        sentences = _sentences(record, where)
-        if not identity.strip():
-            if sentences:
-                raise DataError(f"{where}: the page has sentences but no id.")
-            continue  # every file of the official dump begins with an empty record
-        if identity in seen:
-            raise DataError(f"{where}: page {identity!r} was already given in line {seen[identity]}.")
-        seen[identity] = number
-        title = text_field(record, "title", where) if "title" in record else page_title(identity)
-        yield Page(identity, title, sentences)
+        page = page_of(record, f"{name}:{number}")
+        if page is None:
+            continue
+        if page.id in seen:
+            raise DataError(f"{name}:{number}: page {page.id!r} was already given in line {seen[page.id]}.")
+        seen[page.id] = number
+        yield page
+
+
+def page_of(record: Record, where: str) -> Page | None:
+    """The page of one record, None for the empty one that begins every file of the official dump."""
+    identity = text_field(record, "id", where)
+    sentences = _sentences(record, where)
+    if not identity.strip():
+        if sentences:
+            raise DataError(f"{where}: the page has sentences but no id.")
+        return None
+    title = text_field(record, "title", where) if "title" in record else page_title(identity)
+    return Page(identity, title, sentences)
 
 
 def _sentences(record: Record, where: str) -> tuple[Sentence, ...]:
@@ -121,7 +135,7 @@ def _sentences(record: Record, where: str) -> tuple[Sentence, ...]:
     numbered = not lines.strip()
     for line in lines.split("\n"):
         number, _, rest = line.partition("\t")
-        if not (number.isascii() and number.isdigit()):
+        if not (number.isascii() and number.isdigit() and len(number) < 10):
             continue  # rare slips of the dump: the rest of a sentence with a line break in it
         numbered = True
         text, *links = rest.split("\t")

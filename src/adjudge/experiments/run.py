@@ -50,6 +50,10 @@ def run_id(settings: RunSettings) -> str:
     """The hash of what defines a run: its settings and the content of its files, wherever they lie."""
     values = settings.model_dump(mode="json")
     values["data"] |= data_hashes(settings.data)
+    if settings.model.init is not None:
+        from adjudge.training.shipped import weights_sha256
+
+        values["model"]["init"] = weights_sha256(settings.model.init)
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:12]
 
 
@@ -105,7 +109,7 @@ def execute(
     Args:
         settings: what defines the run; ``data.train`` is required.
         folder: the run folder; refused when it holds another run, unless ``resume``.
-        resume: continue an interrupted run of the same settings.
+        resume: continue an interrupted run of the same settings; a finished one stays as it is.
         cache: where outputs of frozen layers are kept; the user's cache by default.
         command: noted in the manifest.
         device: ``auto``, ``cpu`` or ``cuda``.
@@ -121,6 +125,8 @@ def execute(
 
     reporter = reporter or Reporter()
     identity = run_id(settings)
+    if resume and is_finished(folder) and read_manifest(folder)["run"] == identity:
+        return _finished_scores(settings.data, folder)
     started = time.time()
     chosen = pick_device(device)
     with workers(chosen) as team:
@@ -154,22 +160,27 @@ def _train(
     reporter: Reporter,
 ) -> Progress:
     from adjudge.training.checkpoint import build
-    from adjudge.training.dataset import shuffled_evidence, tokenize
+    from adjudge.training.dataset import shuffled_evidence
     from adjudge.training.frozen import cached_states
     from adjudge.training.loop import train
+    from adjudge.training.shipped import begin_from
+    from adjudge.training.tokens import stored_tokens
 
     labels = settings.data.label_set
     reporter.stage("loading the backbone")
     model = build(
         settings.model, labels, settings.training.freeze_layers, settings.training.freeze_embeddings
     )
+    if settings.model.init is not None:
+        begin_from(model, settings.model.init)
     model.module.to(device)
     reporter.stage("reading claims")
     claims, tuning = claims_of(settings)
     if settings.model.kind == "concat" and settings.training.shuffle_evidence:
         claims = shuffled_evidence(claims, settings.training.seed)  # one row: the batch cannot reorder it
-    data = tokenize(claims, model.writer, labels)
-    dev = None if tuning is None else tokenize(tuning, model.writer, labels)
+    stored, source = (cache or default_cache()) / "tokens", _source(settings)
+    data = stored_tokens(claims, model.writer, labels, stored, f"train {source}")
+    dev = None if tuning is None else stored_tokens(tuning, model.writer, labels, stored, f"dev {source}")
     if settings.training.freeze_layers:
         reporter.stage("caching frozen layers")
         where = (cache or default_cache()) / "states"
@@ -188,6 +199,25 @@ def _train(
         workers=team,
         report=reporter.metric,
     )
+
+
+def _source(settings: RunSettings) -> str:
+    """All that decides which examples a run reads, beside how they are written as rows."""
+    data = {**settings.data.model_dump(mode="json"), **data_hashes(settings.data)}
+    drawn = None if settings.augment is None else settings.augment.model_dump(mode="json")
+    one_row = settings.model.kind == "concat" and settings.training.shuffle_evidence
+    seed = settings.training.seed if drawn or one_row else None
+    return json.dumps([_code_hash(), data, drawn, one_row, seed], sort_keys=True)
+
+
+def _code_hash() -> str:
+    """Of the code that reads and draws examples: after a change of it, kept tokens do not hold any more."""
+    package = Path(__file__).parents[1]
+    files = [*sorted((package / "data").rglob("*.py")), package / "training" / "rows.py"]
+    digest = hashlib.sha256()
+    for file in (*files, Path(__file__).with_name("claims.py")):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
 
 
 def objective_for(settings: RunSettings, data: Dataset, labels: LabelSet) -> Objective:
@@ -223,6 +253,12 @@ def predict_and_score(model: VerdictModel, data: DataSettings, test: Path, folde
     scores = score(folder / "predictions.jsonl", data.gold or test, labels)
     write_json(folder / "scores.json", scores.to_dict())
     return scores
+
+
+def _finished_scores(data: DataSettings, folder: Path) -> Scores | None:
+    if data.test is None:
+        return None
+    return score(folder / "predictions.jsonl", data.gold or data.test, data.label_set)
 
 
 def pick_device(name: str) -> Any:

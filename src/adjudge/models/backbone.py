@@ -10,9 +10,10 @@ from torch.nn.functional import pad
 
 from adjudge.errors import ConfigError
 from adjudge.models.batch import Batch
+from adjudge.models.packed import Packing, encode_layer, pack, unpack
 
 SLACK = 8
-"""Rows encoded together differ by at most this many tokens."""
+"""Rows of a group differ by at most this many tokens."""
 
 
 class Encoded(NamedTuple):
@@ -25,7 +26,8 @@ class Encoded(NamedTuple):
 class Backbone(nn.Module):
     """A Hugging Face encoder behind one signature.
 
-    Rows are encoded in groups of nearly equal length, so that padding costs nothing. The lowest
+    Only real tokens are encoded: rows lie end to end (``packed``), or, for families whose layers are not
+    known, in groups of nearly equal length. The lowest
     ``frozen`` layers (with the embeddings) are never trained, run without dropout, and may be replaced
     by their cached output (``Batch.states``).
 
@@ -70,24 +72,29 @@ class Backbone(nn.Module):
 
     def forward(self, batch: Batch) -> Encoded:
         """(R, L) tokens → states (R, L, d), pooled (R, d)."""
-        groups = _length_groups(batch.lengths)
-        longest = batch.input_ids.shape[1]
-        states, pooled = [], []
-        for rows, length in groups:
-            encoded = self._encode(batch, rows, length)
-            states.append(pad(encoded.states, (0, 0, 0, longest - length)))
-            pooled.append(encoded.pooled)
-        order = torch.cat([rows for rows, _ in groups])
-        back = order.argsort().to(batch.input_ids.device)
-        return Encoded(torch.cat(states)[back], torch.cat(pooled)[back])
+        layers = _layers(self.encoder)
+        if layers is None:
+            return self._encode_groups(batch)
+        packing = pack(batch.lengths, batch.input_ids.shape[1])
+        if batch.states is not None:
+            tokens = batch.states.flatten(0, 1)[packing.places].float()
+        else:
+            with torch.set_grad_enabled(torch.is_grad_enabled() and self.frozen == 0):
+                tokens = self._lower(batch, packing)
+        for layer in layers[self.frozen :]:
+            tokens = encode_layer(layer, tokens, packing)
+        states = unpack(tokens, packing, *batch.input_ids.shape)
+        if self.pooling == "mean":
+            return Encoded(states, _mean(states, batch.lengths))
+        pooler = getattr(self.encoder, "pooler", None)
+        first = tokens[packing.starts]  # (R, d)
+        return Encoded(states, first if pooler is None else pooler(first[:, None]))
 
     @torch.no_grad()
     def lower(self, batch: Batch) -> Tensor:
         """The output of the frozen layers, (R, L, d), for caching."""
-        states = batch.input_ids.new_zeros((*batch.input_ids.shape, self.hidden_size), dtype=torch.float32)
-        for rows, length in _length_groups(batch.lengths):
-            states[rows, :length] = self._lower(batch, rows, length, _attention(batch, rows, length))
-        return states
+        packing = pack(batch.lengths, batch.input_ids.shape[1])
+        return unpack(self._lower(batch, packing), packing, *batch.input_ids.shape)
 
     def freeze_embeddings(self) -> None:
         """Keep the embeddings as they are: half of a small encoder, and hardly moved by training."""
@@ -109,54 +116,55 @@ class Backbone(nn.Module):
                 layer.eval()
         return self
 
-    def _encode(self, batch: Batch, rows: Tensor, length: int) -> Encoded:
-        layers = _layers(self.encoder)
-        if layers is None:
-            attended = _within(batch.lengths[rows], length)
-            output = self.encoder(**self._inputs(batch, rows, length), attention_mask=attended.long())
-            states = output.last_hidden_state
-            pooled = getattr(output, "pooler_output", None)
-            if self.pooling == "mean":
-                return Encoded(states, _mean(states, batch.lengths[rows]))
-            return Encoded(states, states[:, 0] if pooled is None else pooled)
-        mask = _attention(batch, rows, length)
-        if batch.states is not None:
-            states = batch.states[rows, :length].float()
-        else:
-            with torch.set_grad_enabled(torch.is_grad_enabled() and self.frozen == 0):
-                states = self._lower(batch, rows, length, mask)
-        for layer in layers[self.frozen :]:
-            states = layer(states, mask)
-        if self.pooling == "mean":
-            return Encoded(states, _mean(states, batch.lengths[rows]))
-        pooler = getattr(self.encoder, "pooler", None)
-        return Encoded(states, states[:, 0] if pooler is None else pooler(states))
-
-    def _lower(self, batch: Batch, rows: Tensor, length: int, mask: Tensor | None) -> Tensor:
-        states: Tensor = self.encoder.embeddings(**self._inputs(batch, rows, length))
-        for layer in _layers(self.encoder)[: self.frozen]:
-            states = layer(states, mask)
-        return states
-
-    def _inputs(self, batch: Batch, rows: Tensor, length: int) -> dict[str, Tensor]:
-        inputs = {"input_ids": batch.input_ids[rows, :length]}
+    def _lower(self, batch: Batch, packing: Packing) -> Tensor:
+        """Embeddings and frozen layers: (T, d). All rows at once, or each group would cost a whole table's gradient."""
+        inputs = {"input_ids": batch.input_ids, "position_ids": self._positions(batch)}
         if self.has_segments:
-            inputs["token_type_ids"] = batch.second_segment[rows, :length].long()
-        return inputs
+            inputs["token_type_ids"] = batch.second_segment.long()
+        packed = {name: values.flatten()[packing.places][None] for name, values in inputs.items()}
+        tokens: Tensor = self.encoder.embeddings(**packed)[0]
+        for layer in _layers(self.encoder)[: self.frozen]:
+            tokens = encode_layer(layer, tokens, packing)
+        return tokens
+
+    def _positions(self, batch: Batch) -> Tensor:
+        """(R, L) as the encoder numbers them; RoBERTa starts after its padding id and does not count padding."""
+        padding = self.encoder.embeddings.position_embeddings.padding_idx
+        if padding is None:
+            return torch.arange(batch.input_ids.shape[1], device=batch.input_ids.device).expand_as(
+                batch.input_ids
+            )
+        counted: Tensor = (batch.input_ids != padding).long()
+        return counted.cumsum(dim=1) * counted + int(padding)
+
+    def _encode_groups(self, batch: Batch) -> Encoded:
+        """Encoders whose layers are not known: whole, in groups of rows of nearly equal length."""
+        groups = _length_groups(batch.lengths)
+        longest = batch.input_ids.shape[1]
+        states, pooled = [], []
+        for rows, length in groups:
+            inputs = {"input_ids": batch.input_ids[rows, :length]}
+            if self.has_segments:
+                inputs["token_type_ids"] = batch.second_segment[rows, :length].long()
+            lengths = batch.lengths[rows]
+            output = self.encoder(**inputs, attention_mask=_within(lengths, length).long())
+            found, own = output.last_hidden_state, getattr(output, "pooler_output", None)
+            states.append(pad(found, (0, 0, 0, longest - length)))
+            if self.pooling == "mean":
+                pooled.append(_mean(found, lengths))
+            else:
+                pooled.append(found[:, 0] if own is None else own)
+        order = torch.cat([rows for rows, _ in groups])
+        back = order.argsort().to(batch.input_ids.device)
+        return Encoded(torch.cat(states)[back], torch.cat(pooled)[back])
 
 
 BERT_LIKE = ("bert", "roberta", "xlm-roberta", "camembert")
 
 
 def _layers(encoder: Any) -> Any:
-    """The layers of a BERT-like encoder, called as ``layer(states, mask)``; None for other families.
-
-    Only SDPA takes a boolean mask; eager attention would add it to the scores.
-    """
-    config = encoder.config
-    if config.model_type not in BERT_LIKE or config._attn_implementation != "sdpa":
-        return None
-    return encoder.encoder.layer
+    """The layers of a BERT-like encoder, made of the parts that ``encode_layer`` uses; None for other families."""
+    return encoder.encoder.layer if encoder.config.model_type in BERT_LIKE else None
 
 
 def _hidden_size(config: Any) -> int:
@@ -167,12 +175,6 @@ def _hidden_size(config: Any) -> int:
             "expected one such as BERT or RoBERTa."
         )
     return int(size)
-
-
-def _attention(batch: Batch, rows: Tensor, length: int) -> Tensor | None:
-    """(R, 1, 1, L) as SDPA takes it; None where no row is padded."""
-    lengths = batch.lengths[rows]
-    return None if bool((lengths == length).all()) else _within(lengths, length)[:, None, None, :]
 
 
 def _mean(states: Tensor, lengths: Tensor) -> Tensor:

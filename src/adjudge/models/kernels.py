@@ -10,6 +10,8 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from adjudge.models import native
+
 KERNELS = 21
 FLOOR = 1e-10
 SPACING = 0.1
@@ -26,6 +28,22 @@ def kernel_grid() -> tuple[tuple[float, ...], tuple[float, ...]]:
         (1.0, *(0.95 - SPACING * k for k in range(soft))),
         (EXACT_SIGMA, *([SPACING] * soft)),
     )
+
+
+class _NativePooling(torch.autograd.Function):
+    """The same as ``_GaussianPooling``, by the native library."""
+
+    @staticmethod
+    def forward(ctx: Any, similarity: Tensor, mask: Tensor) -> Tensor:
+        similarity, mask = similarity.contiguous(), mask.expand_as(similarity).contiguous()
+        ctx.save_for_backward(similarity, mask)
+        return native.pool(similarity, mask)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
+        similarity, mask = ctx.saved_tensors
+        return native.pool_backward(similarity, mask, gradients[0]), None
 
 
 class _GaussianPooling(torch.autograd.Function):
@@ -67,7 +85,8 @@ class _GaussianPooling(torch.autograd.Function):
         return total, None
 
 
-_pool: Callable[[Tensor, Tensor], Tensor] = _GaussianPooling.apply
+_pool_native: Callable[[Tensor, Tensor], Tensor] = _NativePooling.apply
+_pool_plain: Callable[[Tensor, Tensor], Tensor] = _GaussianPooling.apply
 
 
 def _blocks(tensor: Tensor) -> Iterator[Tensor]:
@@ -109,4 +128,5 @@ def kernel_pooling(similarity: Tensor, mask: Tensor) -> Tensor:
     """
     with torch.autocast(similarity.device.type, enabled=False):
         similarity = similarity.to(torch.promote_types(similarity.dtype, torch.float32))
-        return _pool(similarity, mask).clamp(min=FLOOR).log()
+        pool = _pool_native if native.serves(similarity) else _pool_plain
+        return pool(similarity, mask).clamp(min=FLOOR).log()

@@ -63,7 +63,8 @@ class KGAT(nn.Module):
     def _nodes(self, similarity: Tensor, claim: Tensor, evidence: Tensor, present: Tensor) -> Tensor:
         """Log P(n): claim tokens against the evidence tokens of the same row. → (B, N)."""
         own = similarity.diagonal(dim1=1, dim2=3).movedim(-1, 1)  # (B, N, L, L)
-        phi = kernel_pooling(own, evidence[:, :, None, :])  # (B, N, L, 21)
+        # Masked on both sides: what is not read need not be computed.
+        phi = kernel_pooling(own, claim[..., None] & evidence[:, :, None, :])  # (B, N, L, 21)
         weights = claim[..., None].to(phi.dtype)
         mean = (phi * weights).sum(dim=2) / (weights.sum(dim=2) + 1e-10)  # (B, N, 21)
         scores = self.node_score(mean).squeeze(-1).float()
@@ -74,7 +75,8 @@ class KGAT(nn.Module):
     ) -> tuple[Tensor, Tensor]:
         """What each sentence n reads of all sentences m. → (B, N, d), weights (B, N, N)."""
         n = tokens.shape[1]
-        phi = kernel_pooling(similarity, text[:, None, None])  # (B, M, L, N, 21): m's tokens against n's
+        pairs_of_tokens = text[..., None, None] & text[:, None, None]  # (B, M, L, N, L): m's against n's
+        phi = kernel_pooling(similarity, pairs_of_tokens)  # (B, M, L, N, 21)
         scores = self.token_score(phi).squeeze(-1).float()  # (B, M, L, N)
         over_tokens = scores.masked_fill(~text[..., None], NO_TOKEN).softmax(dim=2)
         summaries = torch.einsum("bmin,bmid->bnmd", over_tokens.to(tokens.dtype), tokens)  # m as seen from n

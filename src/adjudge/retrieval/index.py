@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from adjudge.retrieval.analysis import PROSE, TITLE, analyzers, bracket_of, index_text, name_of
-from adjudge.retrieval.storage import IndexUnusable, Manifest, read_manifest
+from adjudge.retrieval.storage import IndexUnusable, Manifest, check_name, read_manifest
 from adjudge.types import Evidence, Page, Sentence, SentenceRef
 
 if TYPE_CHECKING:
@@ -93,6 +93,7 @@ class Index:
     def open(cls, path: str | os.PathLike[str]) -> Index:
         """Open the current generation; ``DataError`` when the folder is no index of this version."""
         path = Path(path)
+        check_name(path)
         for _ in range(_ATTEMPTS):
             manifest = read_manifest(path)
             folder = path / manifest.generation

@@ -20,6 +20,7 @@ from pathlib import Path
 
 import msgspec
 
+from adjudge.data.documents import printable
 from adjudge.data.files import write_atomic
 from adjudge.errors import AdjudgeError, DataError
 
@@ -118,6 +119,7 @@ def write_sources(folder: Path, sources: Iterable[Source]) -> None:
 @contextmanager
 def open_for_writing(path: Path) -> Iterator[Manifest]:
     """Hold the lock of an index and give its manifest, an empty one for an index to be made."""
+    check_name(path)
     if path.exists() and not (path / MANIFEST).exists():
         if not path.is_dir() or any(not _own(entry.name) for entry in path.iterdir()):
             raise IndexUnusable(f"{path}: exists and is no index. Choose another place for the index.")
@@ -127,6 +129,14 @@ def open_for_writing(path: Path) -> Iterator[Manifest]:
         raise IndexUnusable(f"{path}: cannot be made ({error.strerror}).") from None
     with locked(path):
         yield read_manifest(path) if (path / MANIFEST).exists() else Manifest()
+
+
+def check_name(path: Path) -> None:
+    """Tantivy takes only paths that are UTF-8."""
+    if printable(path) != str(path):
+        raise IndexUnusable(
+            f"{printable(path)}: the path of an index must be UTF-8. Choose another place for it."
+        )
 
 
 def _own(name: str) -> bool:

@@ -11,7 +11,6 @@ interrupted, however often, ends in the same file as one that was not.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import sys
@@ -33,6 +32,7 @@ from adjudge.errors import ConfigError, DataError
 from adjudge.retrieval.protocol import Retriever
 from adjudge.retrieval.search import IndexRetriever
 from adjudge.serving.corpus import fingerprint, open_corpus
+from adjudge.serving.selectors import selector_identity, weights_hash
 from adjudge.serving.verifier import NO_CORPUS, WINDOW, Corpus, Verifier
 from adjudge.training.dataset import chunks
 from adjudge.types import ABSTAINED, Claim, ClaimId, Verdict
@@ -171,12 +171,11 @@ def _opened(corpus: Corpus | None) -> Retriever:
 
 def job_definition(verifier: Verifier, retriever: Retriever, inject_gold: bool) -> dict[str, Any]:
     """What decides the verdicts besides the claims."""
-    selector = verifier.selector
     corpus = fingerprint(retriever.index) if isinstance(retriever, IndexRetriever) else _kind(retriever)
     return {
-        "model": _weights_hash(verifier),
+        "model": weights_hash(verifier.model.module),
         "corpus": corpus,
-        "selector": selector if isinstance(selector, str) else _kind(selector),
+        "selector": selector_identity(verifier.chooser()),
         "k": verifier.k,
         "candidates": verifier.candidates,
         "temperature": verifier.temperature,
@@ -187,14 +186,6 @@ def job_definition(verifier: Verifier, retriever: Retriever, inject_gold: bool) 
 
 def _kind(thing: object) -> str:
     return type(thing).__name__
-
-
-def _weights_hash(verifier: Verifier) -> str:
-    digest = hashlib.sha256()
-    for name, weight in verifier.model.module.state_dict().items():
-        digest.update(name.encode())
-        digest.update(weight.detach().cpu().contiguous().view(-1).numpy().tobytes())
-    return digest.hexdigest()
 
 
 def _take_up(

@@ -109,7 +109,7 @@ def verify_file_on(
     are replaced, and what they were doing is done again.
 
     Args:
-        address: ``auto``, ``local``, ``host:port`` or ``ray://host:port``.
+        address: ``auto``, ``local`` or ``host:port``; Ray Data cannot be led from outside a cluster.
         recipe: how to make the verifier.
         claims: JSON lines with ``id`` and ``claim``; read here, not on the nodes.
         out: gets the verdicts in the order of the claims.
@@ -120,6 +120,11 @@ def verify_file_on(
         progress: hears how many verdicts are written.
     """
     check_submission(submission, recipe.inject_gold)
+    if address.startswith("ray://"):
+        raise ConfigError(
+            f"--ray {address}: Ray Data cannot be led from outside a cluster. Give the command on a node of it with "
+            "--ray auto, or send it there: ray job submit -- adjudge verify … --ray auto."
+        )
     out = Path(out).absolute()
     folder = out.with_name(f"{out.name}.parts")
     recipe = recipe.anywhere()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ from adjudge.retrieval.select import LexicalSelector, ScoredSelector, Selector
 from adjudge.types import FEVER_LABELS, Evidence, Example
 
 if TYPE_CHECKING:
+    from torch import nn
+
     from adjudge.models import Backbone
 
 NAMES = ("lexical", "fusion")
@@ -75,7 +78,7 @@ class Embedder:
     def __init__(self, backbone: Backbone, tokenizer: Any, remembered: int = REMEMBERED) -> None:
         from adjudge.training.rows import Layout, RowWriter
 
-        self._backbone = backbone.eval()
+        self.backbone = backbone.eval()
         longest = min(MAX_TOKENS, backbone.max_length or MAX_TOKENS)
         self._writer = RowWriter(tokenizer, Layout(max_length=longest))
         self._remembered = remembered
@@ -107,7 +110,7 @@ class Embedder:
             self._known.move_to_end(text)
         while len(self._known) > self._remembered:
             self._known.popitem(last=False)
-        found = np.empty((len(texts), self._backbone.hidden_size), dtype=np.float32)
+        found = np.empty((len(texts), self.backbone.hidden_size), dtype=np.float32)
         for place, text in enumerate(texts):
             found[place] = vectors[text]
         return found
@@ -120,12 +123,12 @@ class Embedder:
 
         # A text is a claim without evidence: one row, [CLS] text [SEP].
         rows = tokenize((Example(0, text) for text in texts), self._writer, FEVER_LABELS)
-        vectors = np.empty((len(texts), self._backbone.hidden_size), dtype=np.float32)
+        vectors = np.empty((len(texts), self.backbone.hidden_size), dtype=np.float32)
         for places in chunks(np.argsort(rows.claim_tokens(), kind="stable").tolist(), BATCH_ROWS):
             batch = rows.batch(places)
             inside = torch.arange(batch.input_ids.shape[1]) < batch.lengths[:, None]  # (R, L)
             with torch.inference_mode():
-                states = self._backbone(batch).states * inside[..., None]  # (R, L, d)
+                states = self.backbone(batch).states * inside[..., None]  # (R, L, d)
                 vectors[places] = normalize(states.sum(dim=1), dim=-1).numpy()
         return vectors
 
@@ -134,3 +137,28 @@ def forget(selector: Selector) -> None:
     """Drop what a selector remembers of earlier claims."""
     if isinstance(selector, ScoredSelector) and isinstance(selector.score, Similarity):
         selector.score.embed.forget()
+
+
+def selector_identity(selector: Selector) -> dict[str, Any]:
+    """What decides the choices of a selector: its settings and, where a model scores, that model's weights."""
+    found: dict[str, Any] = {"kind": type(selector).__name__}
+    if isinstance(selector, ScoredSelector):
+        from adjudge.training.ranker import TrainedRanker
+
+        score = selector.score
+        found |= {"score": type(score).__name__, "weight": selector.weight, "spread": selector.spread}
+        if isinstance(score, Similarity):
+            found["weights"] = weights_hash(score.embed.backbone)
+        elif isinstance(score, TrainedRanker):
+            found["settings"] = score.settings.model_dump(mode="json")
+            found["weights"] = weights_hash(score.module)
+    return found
+
+
+def weights_hash(module: nn.Module) -> str:
+    """A hash of a model's weights by name."""
+    digest = hashlib.sha256()
+    for name, weight in module.state_dict().items():
+        digest.update(name.encode())
+        digest.update(weight.detach().cpu().contiguous().view(-1).numpy().tobytes())
+    return digest.hexdigest()

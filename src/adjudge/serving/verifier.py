@@ -15,10 +15,10 @@ from adjudge.retrieval.search import IndexRetriever
 from adjudge.retrieval.select import Selector
 from adjudge.serving.corpus import open_corpus
 from adjudge.serving.selectors import forget, load_selector
-from adjudge.training.checkpoint import VerdictModel, load_model
+from adjudge.training.checkpoint import VerdictModel
 from adjudge.training.dataset import chunks
 from adjudge.training.predict import predict
-from adjudge.training.shipped import is_shipped, load_shipped
+from adjudge.training.shipped import load_any
 from adjudge.types import MAX_EVIDENCE, Claim, Evidence, Example, Label, Verdict
 
 WINDOW = 32
@@ -82,13 +82,9 @@ class Verifier:
         min_confidence: float = 0.0,
     ) -> Verifier:
         """The verifier of a run folder, a checkpoint or a shipped model; by default the one of the package."""
-        if run is None or is_shipped(Path(run)):
-            shipped = load_shipped(None if run is None else Path(run))
-            model, temperature = shipped.model, shipped.temperature
-        else:
-            model, temperature = load_model(Path(run)), 1.0
-        model.module.to(device)
-        return cls(model, corpus, selector, k, candidates, temperature, min_confidence)
+        loaded = load_any(run)
+        loaded.model.module.to(device)
+        return cls(loaded.model, corpus, selector, k, candidates, loaded.temperature, min_confidence)
 
     def verify(self, claim: str, corpus: Corpus | None = None) -> Verdict:
         """The verdict on a claim from what the corpus says about it.

@@ -26,10 +26,11 @@ from adjudge.config import ModelSettings
 from adjudge.data.files import sha256, write_json
 from adjudge.errors import ConfigError, MissingExtra
 from adjudge.models.loading import backbone_sha256, has_embedded_minilm, load_encoder
-from adjudge.training.checkpoint import VerdictModel, assemble, build, save_tensors
+from adjudge.training.checkpoint import VerdictModel, assemble, build, load_model, save_tensors
 from adjudge.types import LabelSet
 
 FORMAT = 1
+SHIPPED = "shipped"
 ABOUT = "shipped.json"
 TENSORS = "model.safetensors"
 LARGE = 4096
@@ -96,6 +97,38 @@ def load_shipped(folder: Path | None = None) -> Shipped:
         raise ConfigError(f"{folder / TENSORS}: cannot be loaded ({error}).") from None
     model.module.eval()
     return Shipped(model, about.temperature)
+
+
+def load_any(source: str | Path | None = None) -> Shipped:
+    """A trained model, whatever form it has: None or ``shipped`` for the package's own, a shipped folder, a run."""
+    if source is None or source == SHIPPED:
+        return load_shipped()
+    folder = Path(source)
+    return load_shipped(folder) if is_shipped(folder) else Shipped(load_model(folder), 1.0)
+
+
+def weights_sha256(source: str) -> str:
+    """What names the weights that :func:`load_any` would load."""
+    folder = default_folder() if source == SHIPPED else Path(source)
+    places = [folder / TENSORS, folder / "checkpoint" / TENSORS]
+    found = next((path for path in places if path.is_file()), None)
+    if found is None:
+        raise ConfigError(f"{source}: no trained model here (no {TENSORS}).")
+    return sha256(found)
+
+
+def begin_from(model: VerdictModel, source: str) -> None:
+    """Give a new model the weights of a trained one: its backbone's, and its head's where they are of one kind."""
+    trained = load_any(source).model
+    if trained.settings.backbone != model.settings.backbone:
+        raise ConfigError(
+            f"model.init: {source} stands on {trained.settings.backbone!r}, this model on {model.settings.backbone!r}."
+        )
+    part = (
+        "" if trained.settings.kind == model.settings.kind and trained.labels == model.labels else "backbone."
+    )
+    weights = {name: value for name, value in trained.module.state_dict().items() if name.startswith(part)}
+    model.module.load_state_dict(weights, strict=not part)
 
 
 @dataclass(frozen=True)

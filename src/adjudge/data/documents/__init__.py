@@ -13,7 +13,7 @@ from pathlib import Path
 
 from adjudge.data.documents.files import KINDS, Problem, Report, SourceFile, printable, walk
 from adjudge.data.documents.html import SEPARATOR, html_blocks, read_html_pages
-from adjudge.data.documents.jsonl import jsonl_text, read_jsonl_pages, read_wiki_pages
+from adjudge.data.documents.jsonl import jsonl_text, read_jsonl_pages, read_zip_pages
 from adjudge.data.documents.markdown import read_markdown_pages
 from adjudge.data.documents.pdf import pdf_texts, read_pdf_pages
 from adjudge.data.documents.text import read_text_pages, text_blocks
@@ -41,12 +41,12 @@ _READERS: dict[str, Callable[[SourceFile, Report], Iterator[Page]]] = {
     "html": read_html_pages,
     "pdf": read_pdf_pages,
     "jsonl": read_jsonl_pages,
-    "zip": lambda file, report: read_wiki_pages(file),
+    "zip": read_zip_pages,
 }
 
 
 class Unreadable(DataError):
-    """A file of which nothing more can be read; carries what ``iter_documents`` reports."""
+    """A file of which nothing more is read; carries what ``iter_documents`` reports."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(str(problem))
@@ -98,7 +98,7 @@ def strict_report(strict: bool, report: Report | None) -> Report:
 
     def tell(problem: Problem) -> None:
         if strict and problem.skipped:
-            raise DataError(str(problem))
+            raise Unreadable(problem)
         if report:
             report(problem)
 

@@ -36,14 +36,19 @@ for _flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What could not be read as it should: ``skipped`` when something was left out because of it."""
+    """What could not be read as it should: ``skipped`` when something was left out because of it.
+
+    ``line`` is that of a bad record; its file's other records are kept.
+    """
 
     source: str
     message: str
     skipped: bool = True
+    line: int | None = None
 
     def __str__(self) -> str:
-        return f"{self.source}: {self.message}"
+        place = self.source if self.line is None else f"{self.source}:{self.line}"
+        return f"{place}: {self.message}"
 
 
 Report = Callable[[Problem], None]

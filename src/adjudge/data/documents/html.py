@@ -8,15 +8,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
+from typing import Any
 
 from adjudge.data.documents.files import Report, SourceFile
 from adjudge.data.documents.sentences import BLOCK, Span, split, to_pages, to_sentences
 from adjudge.data.documents.text import text_blocks
-from adjudge.errors import MissingExtra
+from adjudge.errors import DataError, MissingExtra
 from adjudge.types import Page
 
 SEPARATOR = "\n\n"
+
+SEGMENT = 1 << 22
+"""Bytes after which a parser is replaced at the next safe place: it keeps all that it was fed."""
+LONGEST = 1 << 26
+"""Bytes of one comment, script or tag; a longer one leaves no safe place, and the file is given up."""
 
 _DROPPED = frozenset(
     "script style noscript template svg math iframe object embed applet audio video canvas select button "
@@ -28,6 +35,7 @@ _INLINE = frozenset(
 )
 _CELLS = frozenset({"td", "th"})
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_PROBE = "adjudge-probe"
 _SENTENCE_END = re.compile(r"[.!?][\"')\]]*$")
 
 
@@ -56,26 +64,25 @@ class _Text:
     title: str = ""
     heading: str = ""
     blocks: list[Block] = field(default_factory=list)
-    dropped: list[str] = field(default_factory=list)
+    dropped: str = ""
     pieces: list[str] = field(default_factory=list)
     size: int = 0
     within: str = ""
+    probed: bool = False
 
     def start(self, tag: str, attributes: object) -> None:
         if tag in _DROPPED:
-            self.dropped.append(tag)
-        elif tag == "br":
-            self.pieces.append("\n")
-        elif tag in _CELLS:
-            self.pieces.append(" ")
+            self.dropped = self.dropped or tag
+        elif tag == "br" or tag in _CELLS:
+            self._add(" ")
         elif tag not in _INLINE:
             self.finish()
             self.within = tag
 
     def end(self, tag: str) -> None:
         if tag in _DROPPED:
-            if tag in self.dropped:
-                del self.dropped[self.dropped.index(tag) :]
+            if tag == self.dropped:
+                self.dropped = ""
         elif tag not in _INLINE and tag not in _CELLS and tag != "br":
             self.finish()
             self.within = ""
@@ -86,19 +93,24 @@ class _Text:
         if self.within == "title":
             self.title += data if len(self.title) < BLOCK else ""
             return
-        self.pieces.append(data)
-        self.size += len(data)
-        if self.size > BLOCK:
-            self.finish()
+        self._add(data)
 
     def comment(self, text: str) -> None:
-        """Not part of the text."""
+        """Not part of the text; a parser that sees the probe is inside no comment, script or tag."""
+        self.probed = self.probed or text.strip("?") == _PROBE
 
     def pi(self, target: str, data: str | None = None) -> None:
-        """Not part of the text."""
+        """What older parsers make of ``<?…>``, a comment to newer ones."""
+        self.comment(target)
 
     def close(self) -> None:
         self.finish()
+
+    def _add(self, piece: str) -> None:
+        self.pieces.append(piece)
+        self.size += len(piece)
+        if self.size > BLOCK:
+            self.finish()
 
     def finish(self) -> None:
         text = " ".join("".join(self.pieces).split())
@@ -119,16 +131,40 @@ def html_blocks(file: SourceFile, report: Report, text: _Text | None = None) -> 
 
     text = text or _Text()
     # The encoding is ours to find: told UTF-8, the parser heeds no declaration in the file.
-    parser = etree.HTMLParser(target=text, encoding="utf-8", no_network=True, huge_tree=True)
+    new = partial(etree.HTMLParser, target=text, encoding="utf-8", no_network=True, huge_tree=True)
+    parser, fed = new(), 0
     for block in text_blocks(file, report):
-        parser.feed(block.replace("\0", "").encode("utf-8", "replace"))
+        data = block.replace("\0", "").encode("utf-8", "replace")
+        fed += len(data)
+        if fed > SEGMENT:
+            place = _place(data)
+            parser.feed(data[:place] + f"<?{_PROBE}>".encode())
+            if text.probed and not text.dropped:
+                _close(parser)
+                parser, fed = new(), len(data) - place
+            elif fed > LONGEST:
+                raise DataError(f"has a comment, script or tag of more than {LONGEST >> 20} MiB.")
+            text.probed, data = False, data[place:]
+        parser.feed(data)
         yield from _taken(text)
+    _close(parser)
+    text.finish()
+    yield from _taken(text)
+
+
+def _close(parser: Any) -> None:
+    from lxml import etree
+
     try:
         parser.close()
     except etree.XMLSyntaxError:
         pass  # an empty file, or one that ends inside a tag: what came before is the text
-    text.finish()
-    yield from _taken(text)
+
+
+def _place(data: bytes) -> int:
+    """Where to ask the parser: before a tag, else after white space, else at the end."""
+    tag = data.rfind(b"<")
+    return tag if tag >= 0 else data.rfind(b" ") + 1 or len(data)
 
 
 def _taken(text: _Text) -> list[Block]:

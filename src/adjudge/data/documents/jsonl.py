@@ -6,13 +6,15 @@ Offsets count in a record's ``text``. The first record tells which of the three 
 from __future__ import annotations
 
 import gzip
+import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import IO, cast
 
 import msgspec
 
+from adjudge.data import scifact, wiki
 from adjudge.data.documents.files import Problem, Report, SourceFile, open_regular
 from adjudge.data.documents.sentences import split_blocks, to_pages, to_sentences
 from adjudge.data.records import Record, describe, missing_field, text_field
@@ -24,53 +26,90 @@ MAX_LINE = 1 << 25
 
 MAX_ID = 1000
 
+MAX_PROBLEMS = 100
+"""Bad records of one file that are named; the others are counted."""
+
 
 def read_jsonl_pages(file: SourceFile, report: Report) -> Iterator[Page]:
-    """The pages of a JSONL file; a bad text record is reported and skipped, the others are kept."""
-    first = next(_records(file, lambda problem: None), (0, {}))[1]
-    if "lines" in first:
-        yield from read_wiki_pages(file)
-    elif "abstract" in first:
-        from adjudge.data.scifact import read_pages
+    """The pages of a JSONL file; a bad record is reported and skipped, the others are kept."""
+    with _opened(file) as stream:
+        first = next(_records(stream, file.source, lambda problem: None), (0, {}))[1]
+    with _opened(file) as stream, _limited(file, report) as report:
+        if "lines" in first:
+            yield from _pages(file, file.source, stream, wiki.page_of, report)
+        elif "abstract" in first:
+            yield from _pages(file, file.source, stream, scifact.page_of, report)
+        else:
+            yield from _text_pages(file, stream, report)
 
-        for page in read_pages(file.path):
-            yield Page(page.id, page.title, page.sentences, file.source)
-    else:
-        yield from _text_pages(file, report)
 
-
-def read_wiki_pages(file: SourceFile) -> Iterator[Page]:
-    """The pages of a dump file or of the dump's zip."""
-    from adjudge.data.wiki import read_pages
-
-    for page in read_pages(file.path):
-        yield Page(page.id, page.title, page.sentences, file.source)
+def read_zip_pages(file: SourceFile, report: Report) -> Iterator[Page]:
+    """The pages of the wiki dump's zip, which is not unpacked."""
+    try:
+        with open_regular(file.path) as raw, _limited(file, report) as report:
+            for member, stream in wiki.dump_members(raw):
+                lines = cast(IO[bytes], gzip.open(stream)) if member.endswith(".gz") else stream
+                yield from _pages(file, f"{file.source}!{member}", lines, wiki.page_of, report)
+    except (
+        zipfile.BadZipFile,
+        RuntimeError,
+    ) as error:  # the latter for what is encrypted, or packed in a rare way
+        raise DataError(f"is a zip file that cannot be read ({error}). Fetch it again.") from None
 
 
 def jsonl_text(file: SourceFile, page: str) -> str | None:
     """The text of the record that gave a page."""
-    for number, record in _records(file, lambda problem: None):
-        try:
-            identity, _, text = _fields(file, number, record)
-        except DataError:
-            continue
-        if page == identity or page.startswith(f"{identity}#"):
-            return text
+    with _opened(file) as stream:
+        for number, record in _records(stream, file.source, lambda problem: None):
+            try:
+                identity, _, text = _fields(file, number, record)
+            except DataError:
+                continue
+            if page == identity or page.startswith(f"{identity}#"):
+                return text
     return None
 
 
-def _text_pages(file: SourceFile, report: Report) -> Iterator[Page]:
-    for number, record in _records(file, report):
+def _pages(
+    file: SourceFile,
+    name: str,
+    stream: IO[bytes],
+    page_of: Callable[[Record, str], Page | None],
+    report: Report,
+) -> Iterator[Page]:
+    """A page for each record of one file of a dump or corpus, each id once."""
+    seen: dict[str, int] = {}
+    for number, record in _records(stream, name, report):
+        where = f"{name}:{number}"
+        try:
+            page = page_of(record, where)
+        except DataError as error:
+            report(Problem(name, str(error).removeprefix(f"{where}: "), line=number))
+            continue
+        if page is None:
+            continue
+        if page.id in seen:
+            given = f"page {describe(page.id)} was already given in line {seen[page.id]}."
+            report(Problem(name, given, line=number))
+        elif len(page.id) > MAX_ID:
+            report(Problem(name, _too_long(page.id), line=number))
+        else:
+            seen[page.id] = number
+            yield Page(page.id, page.title, page.sentences, file.source)
+
+
+def _text_pages(file: SourceFile, stream: IO[bytes], report: Report) -> Iterator[Page]:
+    for number, record in _records(stream, file.source, report):
         try:
             identity, title, text = _fields(file, number, record)
         except DataError as error:
-            report(Problem(file.source, str(error)))
+            report(Problem(file.source, str(error).removeprefix(f"{file.source}:{number}: "), line=number))
             continue
         yield from to_pages(identity, title, to_sentences(split_blocks([text])), file.source)
 
 
 def _fields(file: SourceFile, number: int, record: Record) -> tuple[str, str, str]:
-    where = f"line {number}"
+    where = f"{file.source}:{number}"
     text = text_field(record, "text", where) if "text" in record else None
     if text is None:
         raise missing_field(record, "text", where)
@@ -79,37 +118,56 @@ def _fields(file: SourceFile, number: int, record: Record) -> tuple[str, str, st
         raise DataError(f"{where}: field 'id' is {describe(value)}, expected text or a whole number.")
     identity = f"{file.name}:{number}" if value is None or value == "" else str(value)
     if len(identity) > MAX_ID:
-        raise DataError(f"{where}: field 'id' has {len(identity):,} characters, expected at most {MAX_ID:,}.")
+        raise DataError(f"{where}: {_too_long(identity)}")
     title = text_field(record, "title", where) if record.get("title") is not None else ""
     return identity, title.strip() or (identity if value else file.title), text
 
 
-def _records(file: SourceFile, report: Report) -> Iterator[tuple[int, Record]]:
+def _too_long(identity: str) -> str:
+    return f"the id has {len(identity):,} characters, expected at most {MAX_ID:,}."
+
+
+def _records(stream: IO[bytes], name: str, report: Report) -> Iterator[tuple[int, Record]]:
     """Yield (line number, object); lines that are no objects are reported and passed over."""
     number = 0
-    with _opened(file) as stream:
-        try:
-            while line := stream.readline(MAX_LINE):
-                number += 1
-                if len(line) == MAX_LINE and not line.endswith(b"\n"):
-                    report(Problem(file.source, f"line {number}: longer than {MAX_LINE >> 20} MiB."))
-                    while line and not line.endswith(b"\n"):
-                        line = stream.readline(MAX_LINE)
-                    continue
-                if not line.strip():
-                    continue
-                try:
-                    record = msgspec.json.decode(line.removeprefix(b"\xef\xbb\xbf"))
-                except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-                    report(Problem(file.source, f"line {number}: not valid JSON ({error})."))
-                    continue
-                if isinstance(record, dict):
-                    yield number, record
-                else:
-                    found = describe(record)
-                    report(Problem(file.source, f"line {number}: expected a JSON object, found {found}."))
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise DataError(f"is a damaged gzip file after line {number} ({error}).") from None
+    try:
+        while line := stream.readline(MAX_LINE):
+            number += 1
+            if len(line) == MAX_LINE and not line.endswith(b"\n"):
+                report(Problem(name, f"longer than {MAX_LINE >> 20} MiB.", line=number))
+                while line and not line.endswith(b"\n"):
+                    line = stream.readline(MAX_LINE)
+                continue
+            if not line.strip():
+                continue
+            try:
+                record = msgspec.json.decode(line.removeprefix(b"\xef\xbb\xbf"))
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+                report(Problem(name, f"not valid JSON ({error}).", line=number))
+                continue
+            if isinstance(record, dict):
+                yield number, record
+            else:
+                found = describe(record)
+                report(Problem(name, f"expected a JSON object, found {found}.", line=number))
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise DataError(f"is damaged after line {number} ({error}).") from None
+
+
+@contextmanager
+def _limited(file: SourceFile, report: Report) -> Iterator[Report]:
+    """A report that names the first problems of a file and counts the others, which may be millions."""
+    count = 0
+
+    def tell(problem: Problem) -> None:
+        nonlocal count
+        count += 1
+        if count <= MAX_PROBLEMS:
+            report(problem)
+
+    yield tell
+    if count > MAX_PROBLEMS:
+        report(Problem(file.source, f"has {count - MAX_PROBLEMS:,} more bad records."))
 
 
 @contextmanager

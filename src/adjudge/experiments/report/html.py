@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from adjudge import __version__
 from adjudge.errors import MissingExtra
 from adjudge.evaluation.render import SHORT, percent
+from adjudge.experiments.report import plots
 from adjudge.experiments.report.content import Backbone, Content
 from adjudge.experiments.report.effect import Effect
 from adjudge.experiments.report.table import LEVEL, backbone_name
@@ -96,8 +97,6 @@ def _environment() -> Environment:
 
 
 def _sections(content: Content, backbone: Backbone, place: int) -> Iterator[Section]:
-    from adjudge.experiments.report import plots
-
     rows = backbone.rows
     arms = ", ".join(row.arm.name for row in rows)
     yield Section(
@@ -137,8 +136,6 @@ def _sections(content: Content, backbone: Backbone, place: int) -> Iterator[Sect
 
 
 def _classes(rows: tuple[ArmResult, ...], place: int) -> Iterator[Section]:
-    from adjudge.experiments.report import plots
-
     plot = None
     if all(row.contradiction is not None for row in rows):
         plot = Plot(
@@ -150,8 +147,6 @@ def _classes(rows: tuple[ArmResult, ...], place: int) -> Iterator[Section]:
 
 
 def _trainings(content: Content, backbone: Backbone, place: int) -> Iterator[Section]:
-    from adjudge.experiments.report import plots
-
     curves = {row.arm: content.curves[row.arm] for row in backbone.rows if content.curves[row.arm]}
     if curves:
         plot = Plot(
@@ -164,8 +159,6 @@ def _trainings(content: Content, backbone: Backbone, place: int) -> Iterator[Sec
 
 
 def _effect(effect: Effect, place: int) -> Section:
-    from adjudge.experiments.report import plots
-
     plot = Plot(
         plots.effect_plot(effect, f"effect{place}"),
         "Label accuracy on the tuning claims over λ, a line for each β; the table below holds the best β of each λ.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
 from adjudge.evaluation.render import SHORT, percent
 from adjudge.experiments.report.content import Backbone, Content
@@ -18,7 +19,12 @@ from adjudge.experiments.report.tables import (
 )
 from adjudge.experiments.summary import ArmResult
 
-NOT_PRINTED = ("Only CE right", "Only this right", "LA against CE")
+RESULTS = "tab:results"
+
+ON_A_PAGE = 8
+"""Confusion matrices that fit."""
+
+NOT_PRINTED = ("Only CE right", "Only this right", "Difference in LA")
 """Columns of the differences that would make the table wider than a page."""
 
 _SPECIAL = {
@@ -66,7 +72,7 @@ def _parts(content: Content) -> Iterator[str]:
     yield f"% {' '.join(content.title.split())}\n% \\usepackage{{booktabs}}"
     if content.unfinished:
         yield f"% Not finished, and not in these tables: {' '.join('; '.join(content.unfinished).split())}"
-    yield _results(content.table, content.summary.n)
+    yield results(content.table, content.summary.n)
     for place, backbone in enumerate(content.backbones, start=1):
         yield from _of_backbone(backbone, f"{place}")
     for place, effect in enumerate(content.effects, start=1):
@@ -78,48 +84,42 @@ def _of_backbone(backbone: Backbone, place: str) -> Iterator[str]:
     yield _table(spread_table(backbone.rows), f"tab:seeds-{place}", where)
     if len(backbone.rows) > 1:
         differences = without(difference_table(backbone.rows), NOT_PRINTED)
-        yield _table(differences, f"tab:differences-{place}", where, wide=True)
+        yield _table(differences, f"tab:differences-{place}", where)
     yield _table(class_table(backbone.rows), f"tab:classes-{place}", where)
-    yield _matrices(backbone, f"tab:confusion-{place}")
+    for start in range(0, len(backbone.rows), ON_A_PAGE):
+        rows = backbone.rows[start : start + ON_A_PAGE]
+        yield _matrices(backbone.name, rows, f"tab:confusion-{place}" + (f"-{start}" if start else ""))
     if (calibration := calibration_table(backbone.rows)) is not None:
         yield _table(calibration, f"tab:calibration-{place}", where)
 
 
-def _results(table: ResultsTable, claims: int) -> str:
+def results(table: ResultsTable, claims: int) -> str:
+    """The results as the paper's Table 2."""
     words = 3 if table.with_variant else 2
-    columns = "lc" + "l" * (len(table.head) - 2)
-    lines = [
-        " & ".join(table.head[:words])
-        + "".join(rf" & \multicolumn{{1}}{{c}}{{{n}}}" for n in table.head[words:])
-    ]
+    centred = [rf"\multicolumn{{1}}{{c}}{{{name}}}" for name in table.head[words:]]
+    lines = [" & ".join([*table.head[:words], *centred]) + r" \\"]
     for group in table.groups:
-        lines[-1] += r" \\"
+        backbone = escape(backbone_name(group.backbone))
         lines.append(r"\midrule")
-        lines.append(
-            rf"\multicolumn{{{len(table.head)}}}{{l}}{{Backbone: {escape(backbone_name(group.backbone))}}} \\"
-        )
+        lines.append(rf"\multicolumn{{{len(table.head)}}}{{l}}{{Backbone: {backbone}}} \\")
         lines.append(rf"\cmidrule(lr){{1-{words}}}")
         lines += _group(table, group)
-    lines[-1] += r" \\"
+    columns = "lc" + "l" * (len(table.head) - 2)
     beta = "" if table.beta is None else rf" For class-balanced weighting, $\beta$ is {table.beta:g}."
     caption = (
         f"Label accuracy (LA) and FEVER score (FS) on {claims} claims, in \\%.{beta} In parentheses the difference "
         f"from the baseline (CE without weighting). Asterisks (*): the predictions differ from the baseline's "
         rf"(McNemar, Holm-adjusted $p<{LEVEL}$). Bold: best of its backbone."
     )
-    return _float(columns, lines, caption, "tab:results")
+    return _float(columns, lines, caption, RESULTS)
 
 
-def _group(table: ResultsTable, group: Group) -> list[str]:
-    """The rows without the line end of the last; a little room between objectives."""
-    lines = []
-    for place, row in enumerate(group.rows):
-        words = [escape(word) for word in table.labels_of(row)]
-        lines.append(" & ".join([*words, *map(_figure, table.figures_of(row))]))
-        if place + 1 < len(group.rows):
-            next_objective = group.rows[place + 1].arm.objective
-            lines[-1] += r" \\" + ("[0.5ex]" if next_objective != row.arm.objective else "")
-    return lines
+def _group(table: ResultsTable, group: Group) -> Iterator[str]:
+    """The rows, with a little room between objectives."""
+    for row, following in zip_longest(group.rows, group.rows[1:]):
+        room = following is not None and following.arm.objective != row.arm.objective
+        cells = [*map(escape, table.labels_of(row)), *map(_figure, table.figures_of(row))]
+        yield " & ".join(cells) + (r" \\[0.5ex]" if room else r" \\")
 
 
 def _figure(cell: Cell | None) -> str:
@@ -129,34 +129,42 @@ def _figure(cell: Cell | None) -> str:
     return (rf"\textbf{{{text}}}" if cell.best else text) + ("*" if cell.star else "")
 
 
-def _table(table: Table, label: str, where: str = "", *, wide: bool = False) -> str:
+def _table(table: Table, label: str, where: str = "") -> str:
     rows = [
         " & ".join(rf"\textbf{{{escape(c)}}}" if place in table.strong else escape(c) for c in row) + r" \\"
         for place, row in enumerate(table.rows)
     ]
     head = " & ".join(escape(name) for name in table.head) + r" \\"
     columns = "l" * table.words + "r" * (len(table.head) - table.words)
-    return _float(columns, [head, r"\midrule", *rows], escape(table.caption) + where, label, wide=wide)
+    return _float(columns, [head, r"\midrule", *rows], escape(table.caption) + where, label)
 
 
-def _float(columns: str, lines: Sequence[str], caption: str, label: str, *, wide: bool = False) -> str:
-    kind, size = ("table*", "\n  \\small") if wide else ("table", "")
-    inner = "\n".join(f"    {line}" for line in (r"\toprule", *lines, r"\bottomrule"))
-    return (
-        f"\\begin{{{kind}}}[t]\n  \\centering{size}\n  \\begin{{tabular}}{{{columns}}}\n{inner}\n  \\end{{tabular}}\n"
-        f"  \\caption{{{caption}}}\n  \\label{{{label}}}\n\\end{{{kind}}}"
+def _float(columns: str, lines: Sequence[str], caption: str, label: str) -> str:
+    """A float; the results alone are narrow enough for one column of a page of two."""
+    kind = "table" if label == RESULTS and len(columns) <= 4 else "table*"
+    size = r"\small" if len(columns) <= 5 else r"\footnotesize"
+    return "\n".join(
+        [
+            rf"\begin{{{kind}}}[t]",
+            rf"  \centering{size}",
+            rf"  \begin{{tabular}}{{{columns}}}",
+            *(f"    {line}" for line in (r"\toprule", *lines, r"\bottomrule")),
+            r"  \end{tabular}",
+            rf"  \caption{{{caption}}}",
+            rf"  \label{{{label}}}",
+            rf"\end{{{kind}}}",
+        ]
     )
 
 
-def _matrices(backbone: Backbone, label: str) -> str:
+def _matrices(backbone: str, rows: Sequence[ArmResult], label: str) -> str:
     """Two in a line, as in the paper's appendix."""
     blocks = []
-    for place, row in enumerate(backbone.rows):
-        last_of_line = place % 2 or place + 1 == len(backbone.rows)
-        blocks.append(_matrix(row, chr(ord("a") + place)) + (r"\\[3ex]" if last_of_line else r"\hfill"))
-    blocks[-1] = blocks[-1].removesuffix(r"\\[3ex]")
+    for place, row in enumerate(rows):
+        ends_line = place % 2 == 1 and place + 1 < len(rows)
+        blocks.append(_matrix(row, "abcdefgh"[place]) + (r"\\[3ex]" if ends_line else r"\hfill"))
     caption = (
-        f"Confusion matrices with the {escape(backbone.name)} backbone. "
+        f"Confusion matrices with the {escape(backbone)} backbone. "
         r"The ``Total'' row shows the number of times each class is predicted."
     )
     return "\n".join(

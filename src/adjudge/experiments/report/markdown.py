@@ -35,12 +35,9 @@ def escape(text: str) -> str:
 
 
 def _parts(content: Content) -> Iterator[str]:
-    summary = content.summary
     yield f"# {escape(content.title)}"
     if content.unfinished:
-        yield f"**{summary.missing} runs are not finished and not in this report:** " + escape(
-            "; ".join(content.unfinished)
-        )
+        yield f"**Not finished, and not in this report:** {escape('; '.join(content.unfinished))}"
     yield "\n".join(f"- {escape(sentence)}" for sentence in content.findings)
     yield "## Results"
     yield _results(content.table)

@@ -45,13 +45,22 @@ def _seeds(axes: Axes, place: int, row: ArmResult, fever: bool) -> None:
     if spread is not None and spread.sd is not None:
         bar = [100 * (spread.mean - spread.sd), 100 * (spread.mean + spread.sd)]
         axes.plot(bar, [place, place], color=colour, linewidth=5, alpha=0.25, solid_capstyle="butt")
-        axes.plot([100 * spread.mean], [place], marker="|", markersize=11, color=colour, markeredgewidth=2)
+        axes.plot(
+            [100 * spread.mean],
+            [place],
+            marker="|",
+            markersize=11,
+            color=colour,
+            markeredgewidth=2,
+            linestyle="",
+        )
     for run in row.runs:
         value = run.scores.fever_score if fever else run.scores.label_accuracy
         fill = colour if run == row.chosen else "none"
         axes.plot(
             [100 * (value or 0.0)],
             [place],
+            linestyle="",
             marker=_marker(row.arm),
             markersize=6,
             markerfacecolor=fill,
@@ -102,6 +111,7 @@ def _whisker(axes: Axes, place: float, interval: Interval | None, arm: Arm, *, f
     axes.plot(
         [100 * interval.estimate],
         [place],
+        linestyle="",
         marker=_marker(arm),
         markersize=6 if filled else 5,
         markerfacecolor=colour if filled else "none",
@@ -170,8 +180,9 @@ def calibration_plot(rows: Sequence[ArmResult], name: str) -> str:
             axes.set_visible(False)
         for axes in canvas.axes[::columns]:
             axes.set_ylabel("accuracy, %")
-        for axes in canvas.axes[-columns:]:
+        for axes in canvas.axes[len(measured) - columns : len(measured)]:  # nothing stands below these
             axes.set_xlabel("confidence, %")
+            axes.tick_params(labelbottom=True)
         handles, labels = canvas.axes[0].get_legend_handles_labels()
         canvas.figure.legend(handles, labels, loc="outside lower center", ncols=2)
         return canvas.svg(name)
@@ -212,7 +223,15 @@ def effect_plot(effect: Effect, name: str) -> str:
         for row in means(effect):
             if chosen is not None and (row.lam, row.beta) == (chosen.lam, chosen.beta):
                 at = (row.lam, 100 * row.label_accuracy)
-                axes.plot([at[0]], [at[1]], marker="o", markersize=13, color=INK, markerfacecolor="none")
+                axes.plot(
+                    [at[0]],
+                    [at[1]],
+                    marker="o",
+                    markersize=13,
+                    color=INK,
+                    markerfacecolor="none",
+                    linestyle="",
+                )
                 axes.annotate("selected", at, xytext=(9, 9), textcoords="offset points")
         lams = sorted({point.lam for point in effect.points if point.lam is not None})
         if lams[0] > 0:

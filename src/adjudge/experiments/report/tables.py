@@ -69,7 +69,7 @@ def difference_table(rows: Sequence[ArmResult]) -> Table:
             "Only this right",
             "McNemar p",
             "Holm p",
-            "LA against CE",
+            "Difference in LA",
         ),
         tuple(
             (

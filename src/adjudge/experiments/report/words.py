@@ -49,7 +49,7 @@ def probability(p: float) -> str:
 def judgement(against: Against) -> str:
     """What Holm's p lets one say of a difference from the baseline."""
     if against.holm_p >= LEVEL:
-        return "no difference shown"
+        return "none shown"
     return "higher" if against.test.n01 > against.test.n10 else "lower"
 
 
@@ -83,7 +83,7 @@ def _of_backbone(rows: Sequence[ArmResult]) -> list[str]:
 
 
 def _how_many(others: Sequence[tuple[str, Against]]) -> str:
-    differing = [f"{name} ({judgement(found)})" for name, found in others if found.holm_p < LEVEL]
+    differing = [f"{name} {judgement(found)}" for name, found in others if found.holm_p < LEVEL]
     if not differing:
         found = (
             f"None of {len(others)} arms differs" if len(others) > 1 else "The one other arm does not differ"
@@ -94,7 +94,7 @@ def _how_many(others: Sequence[tuple[str, Against]]) -> str:
 
 
 def _sentence(row: ArmResult, against: Against) -> str:
-    verdict = judgement(against) + (" than CE" if against.holm_p < LEVEL else "")
+    verdict = f"{judgement(against)} than CE" if against.holm_p < LEVEL else "no difference shown"
     return (
         f"Best of them, {row.arm.name}: LA {100 * row.chosen.scores.label_accuracy:.1f} "
         f"({_within(against.label_accuracy, ', ')}, Holm p {probability(against.holm_p)}): {verdict}."

@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from adjudge.cli import app
+from adjudge.cli.experiments import layer, listed
+from adjudge.errors import ConfigError, DataError
+from adjudge.experiments.plan import Plan, read_plan
+from adjudge.experiments.reproduction import read_reproduction, reproduce
+from command import adjudge
+
+FOLDER = Path(__file__).parents[2] / "reproductions"
+FILES = {
+    path.stem: path for path in sorted(FOLDER.glob("*.toml")) if "[[figures]]" in path.read_text("utf-8")
+}
+ROWS = {
+    f"paper-{backbone}-{objective}{weighting}": (backbone, objective, bool(weighting))
+    for backbone in ("bert-base", "bert-large", "roberta-large")
+    for objective in ("ce", "mll", "srn", "sr")
+    for weighting in ("", "-weighted")
+}
+
+COUNTS = """
+title = "The toy claims"
+shows = "Nine claims, three of each label."
+commands = [["data", "stats", "{data}/dev.jsonl", "--json"]]
+[[needs.data]]
+file = "dev.jsonl"
+source = "the toy files"
+"""
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "counts.toml"
+    path.write_text(text)
+    return path
+
+
+def figure(path: str, value: float, tolerance: float = 0.0) -> str:
+    return f'\n[[figures]]\npath = "{path}"\nvalue = {value}\ntolerance = {tolerance}\n'
+
+
+def test_figures_are_compared_and_the_exit_code_tells(toy_files: dict[str, Path], tmp_path: Path) -> None:
+    data = toy_files["dev"].parent
+    good = figure("total", 9) + figure("labels.REFUTES", 3.2, 0.2)
+    command = ("reproduce", written(tmp_path, COUNTS + good), "--data", data, "--out", tmp_path / "out")
+    done = adjudge(*command)
+    assert done.returncode == 0, done.stderr
+    assert "labels.REFUTES" in done.stdout and "NO" not in done.stdout
+    assert json.loads((tmp_path / "out" / "output.json").read_text())["total"] == 9
+
+    written(tmp_path, COUNTS + good + figure("labels.SUPPORTS", 4, 0.9))
+    done = adjudge(*command, "--json")
+    assert done.returncode == 1, done.stderr
+    record = json.loads(done.stdout)
+    assert not record["ok"] and [item["ok"] for item in record["figures"]] == [True, True, False]
+    assert record["figures"][2]["found"] == 3
+
+
+def test_every_unmet_need_is_listed_and_nothing_runs(toy_files: dict[str, Path], tmp_path: Path) -> None:
+    import torch
+
+    text = COUNTS + 'sha256 = "' + "0" * 64 + '"\n[[needs.data]]\nfile = "missing.json"\nsource = "nowhere"\n'
+    text = text.replace("[[needs.data]]", "[needs]\ngpu = true\n[[needs.data]]", 1) + figure("total", 9)
+    with pytest.raises(ConfigError) as refused:
+        reproduce(read_reproduction(str(written(tmp_path, text))), toy_files["dev"].parent, tmp_path / "out")
+    message = str(refused.value)
+    assert (
+        "dev.jsonl: is another file" in message and "missing.json: no such file. Get it: nowhere" in message
+    )
+    assert ("A GPU is needed" in message) != torch.cuda.is_available()
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("path", "problem"),
+    [
+        ("labels.MAYBE", "'MAYBE' is not there"),
+        ("format", "is 'kgat', expected a number"),
+        ("total.0", "'0'"),
+    ],
+)
+def test_a_figure_that_is_not_in_the_output_is_an_error(
+    path: str, problem: str, toy_files: dict[str, Path], tmp_path: Path
+) -> None:
+    file = read_reproduction(str(written(tmp_path, COUNTS + figure(path, 1))))
+    with pytest.raises(DataError, match=problem):
+        reproduce(file, toy_files["dev"].parent, tmp_path / "out")
+
+
+def test_a_failing_command_ends_the_reproduction(toy_files: dict[str, Path], tmp_path: Path) -> None:
+    text = COUNTS.replace("{data}/dev.jsonl", "{data}/nothing.jsonl") + figure("total", 9)
+    with pytest.raises(DataError, match="adjudge data ended with exit code 2"):
+        reproduce(read_reproduction(str(written(tmp_path, text))), toy_files["dev"].parent, tmp_path / "out")
+
+
+def test_a_wrong_file_is_refused_with_all_its_problems(tmp_path: Path) -> None:
+    path = written(tmp_path, 'title = "x"\ncommands = []\nresult = 1\n' + figure("total", 1, -1))
+    with pytest.raises(ConfigError) as refused:
+        read_reproduction(str(path))
+    for problem in ("shows is missing", "commands", "result is not a setting", "figures.0.tolerance is -1"):
+        assert problem in str(refused.value)
+
+
+def test_names_are_looked_up_in_the_source_tree(tmp_path: Path) -> None:
+    done = adjudge("reproduce", "--list", cwd=FOLDER.parent)
+    assert done.returncode == 0 and all(name in done.stdout for name in FILES)
+    done = adjudge("reproduce", "nonsense", cwd=FOLDER.parent)
+    assert done.returncode == 2 and "--list shows the names" in done.stderr
+    for arguments in (("nonsense",), ("--list",)):
+        done = adjudge("reproduce", *arguments, cwd=tmp_path)
+        assert done.returncode == 2 and "come with the source tree" in done.stderr
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_command_of_a_shipped_reproduction_is_one(name: str) -> None:
+    file = read_reproduction(str(FILES[name]))
+    for command in file.commands:
+        assert parsed(command)
+    assert file.commands[-1][-1] == "--json"
+
+
+def parsed(command: tuple[str, ...]) -> dict[str, Any]:
+    """What the command line makes of a command, without running it."""
+    group: Any = typer.main.get_command(app)
+    context = group.commands[command[0]].make_context(command[0], list(command[1:]))
+    values: dict[str, Any] = context.params
+    return values
+
+
+def plan_of(command: tuple[str, ...], files: dict[str, Path]) -> Plan:
+    said = parsed(command)
+    axes = {
+        "objectives": listed(said["objectives"]),
+        "variants": listed(said["variant"]),
+        "seeds": listed(said["seeds"]),
+    }
+    return read_plan(said["plan"], layer(files, axes, said["set_"]))
+
+
+def test_every_row_of_the_papers_table_has_a_reproduction() -> None:
+    assert len(ROWS) == 24 and set(ROWS) <= set(FILES)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_row_trains_the_papers_arm_and_expects_the_papers_figures(
+    name: str, toy_files: dict[str, Path], paper_tables: dict[str, Any]
+) -> None:
+    file = read_reproduction(str(FILES[name]))
+    (row,) = [
+        row
+        for row in paper_tables["dev_results"]
+        if (row["backbone"], row["objective"], row["weighting"]) == ROWS[name]
+    ]
+    arms = plan_of(file.commands[0], toy_files).arms
+    place = 0 if name.endswith("-ce") else 1
+    arm = arms[place]
+    assert len(arms) == place + 1
+    assert (arm.backbone, arm.objective, arm.weighted) == ROWS[name]
+    assert arm.lam == row["lambda"] and arm.beta == (paper_tables["beta"] if row["weighting"] else None)
+    assert [(item.path, item.value) for item in file.figures] == [
+        (f"arms.{place}.chosen.scores.label_accuracy", pytest.approx(row["LA"] / 100)),
+        (f"arms.{place}.chosen.scores.fever_score", pytest.approx(row["FS"] / 100)),
+    ]
+    assert file.needs.gpu and len(file.needs.data) == 4
