@@ -31,8 +31,11 @@ help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: $(READY)  ## train and compare the objectives on the made-up encyclopedia (minutes, no network)
-	$(BIN)/adjudge compare demo
+demo: $(READY)  ## train under all objectives, compare, write the report, check claims (minutes, no network)
+	$(BIN)/adjudge compare demo --jobs $(WORKERS)
+	$(BIN)/adjudge report runs/demo
+	$(BIN)/adjudge verify --corpus tests/resources/documents "The Ellery Bridge was opened in 1932." \
+		"Members of the library may borrow only five books at a time." "Ingrid Solberg played the violin."
 
 .PHONY: test
 test: lint  ## everything that must hold: lint, types, tests

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from adjudge.data.kgat import write_examples
 from adjudge.errors import ConfigError
-from adjudge.experiments.comparison import compare, prepare
+from adjudge.experiments.comparison import compare, parallel_runner, prepare
 from adjudge.experiments.run import is_finished, run_id
 from adjudge.experiments.view import comparison_view
 from toy import toy_examples, toy_plan
@@ -37,6 +37,27 @@ def test_a_larger_plan_only_runs_what_is_missing(toy_files: dict[str, Path], tmp
     summary = compare(toy_plan(toy_files, objectives=["sr"], weighting=[False]), tmp_path)
     assert [row.arm.name for row in summary.arms] == ["CE", "SR"]
     assert made.items() <= files_under(tmp_path / "runs").items()
+
+
+def test_runs_side_by_side_give_what_they_give_one_by_one(toy_files: dict[str, Path], tmp_path: Path) -> None:
+    plan = toy_plan(toy_files, objectives=["sr"], weighting=[False])
+    told: list[str] = []
+    together = parallel_runner(2, tmp_path / "cache", finished=lambda job: told.append(job.spec.arm.name))
+    apart = compare(plan, tmp_path / "apart").to_dict()["arms"]
+    beside = compare(plan, tmp_path / "beside", runner=together).to_dict()["arms"]
+    assert sorted(told) == ["CE", "SR"]
+    for one, other in zip(apart, beside, strict=True):
+        assert one["chosen"]["scores"] == other["chosen"]["scores"]
+        assert one["against"] == other["against"]
+
+
+def test_a_failure_beside_other_runs_is_told(toy_files: dict[str, Path], tmp_path: Path) -> None:
+    plan = toy_plan(toy_files, objectives=["ce"], weighting=[False])
+    for job in prepare(plan, tmp_path):
+        job.folder.mkdir(parents=True)
+        (job.folder / "config.toml").write_text("[training]\nseed = 5\n")
+    with pytest.raises(ConfigError, match="run of other settings"):
+        compare(plan, tmp_path, runner=parallel_runner(2, tmp_path / "cache"))
 
 
 def test_a_run_is_named_by_what_defines_it(toy_files: dict[str, Path], tmp_path: Path) -> None:

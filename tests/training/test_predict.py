@@ -24,7 +24,7 @@ def model(tiny: ModuleType) -> Any:
 
 def test_verdicts_come_in_the_order_of_the_claims(model: Any, tiny: ModuleType):
     examples = tiny.examples(41)
-    verdicts = list(predict(model, examples, batch_size=4))
+    verdicts = list(predict(model, examples, batch_tokens=100))
     assert [v.id for v in verdicts] == [e.id for e in examples]
     assert [v.claim for v in verdicts] == [e.claim for e in examples]
     alone = [next(predict(model, [example])) for example in examples]
@@ -37,7 +37,7 @@ def test_verdicts_come_in_the_order_of_the_claims(model: Any, tiny: ModuleType):
 def test_the_size_of_a_batch_does_not_change_a_verdict(kind: str, tiny: ModuleType):
     model = tiny.make_model(kind=kind)
     examples = tiny.examples(20)
-    one, many = (list(predict(model, examples, batch_size=size)) for size in (1, 32))
+    one, many = (list(predict(model, examples, batch_tokens=size)) for size in (1, 10_000))
     for a, b in zip(one, many, strict=True):
         assert a.label == b.label
         assert a.probabilities == pytest.approx(b.probabilities, abs=1e-6)
@@ -142,7 +142,7 @@ def test_prediction_uses_no_dropout_even_after_training(model: Any):
 
 def test_the_caller_of_outputs_may_still_compute_gradients(model: Any, tiny: ModuleType):
     data, _ = tiny.data_for(model)
-    running = outputs(model, data, batch_size=2)
+    running = outputs(model, data, batch_tokens=100)
     next(running)
     assert not torch.is_inference_mode_enabled()
     weight = torch.ones(1, requires_grad=True)
@@ -163,7 +163,7 @@ def test_training_and_prediction_see_the_same_rows(model: Any, tiny: ModuleType)
 def test_log_probabilities_stand_in_the_order_of_the_data(model: Any, tiny: ModuleType):
     model.module.eval()
     data, _ = tiny.data_for(model)
-    found = log_probabilities(model, data, batch_size=3)
+    found = log_probabilities(model, data, batch_tokens=150)
     for claim in range(len(data)):
         with torch.no_grad():
             [expected] = model.module(data.batch([claim])).log_probs

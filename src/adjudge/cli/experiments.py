@@ -54,6 +54,7 @@ def compare(
     set_: SetOption = None,
     protocol: ProtocolOption = "nested",
     cache: CacheOption = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Runs at a time on this machine.")] = 1,
     ray: RayOption = None,
     cpus_per_run: Annotated[int, typer.Option(min=1, help="With --ray: CPUs of a run, and its threads.")] = 1,
     gpus_per_run: Annotated[
@@ -69,7 +70,7 @@ def compare(
 
     **Examples**
 
-    `adjudge compare demo`
+    `adjudge compare demo --jobs 2`
 
     `adjudge compare fever-mini --train train.jsonl.gz --dev tune.jsonl --test dev.jsonl --variant paper,released`
 
@@ -81,7 +82,7 @@ def compare(
     """
     from adjudge.cli.progress import GridProgress
     from adjudge.experiments.comparison import compare as run_all
-    from adjudge.experiments.comparison import local_runner, prepare
+    from adjudge.experiments.comparison import local_runner, parallel_runner, prepare
     from adjudge.experiments.plan import read_plan
     from adjudge.experiments.ray_runner import ray_runner
     from adjudge.experiments.view import comparison_view
@@ -90,14 +91,16 @@ def compare(
     axes = {"objectives": listed(objectives), "variants": listed(variant), "seeds": listed(seeds)}
     chosen = read_plan(plan, layer(files, axes, set_ or ()))
     folder = out or Path("runs") / Path(plan).stem
-    jobs = prepare(chosen, folder)
+    planned = prepare(chosen, folder)
     if dry_run:
-        show_plan(jobs, json)
+        show_plan(planned, json)
         return
-    progress = GridProgress(jobs, progress_console())
+    progress = GridProgress(planned, progress_console(), jobs)
     kept = cache or folder / "cache"
-    if ray is None:
+    if ray is None and jobs == 1:
         runner = local_runner(kept, command_line(), progress.reporter)
+    elif ray is None:
+        runner = parallel_runner(jobs, kept, command_line(), progress.finished)
     else:
         runner = ray_runner(
             ray,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,6 +20,9 @@ from adjudge.cli.output import (
     show,
     show_json,
 )
+
+if TYPE_CHECKING:
+    from adjudge.types import Verdict
 
 
 def train(
@@ -145,7 +149,9 @@ def predict(
         Path | None, typer.Option(help="Verdicts as JSONL: probabilities, evidence, weights.")
     ] = None,
     submission: Annotated[Path | None, typer.Option(help="The same as a FEVER submission.")] = None,
-    batch_size: Annotated[int, typer.Option(min=1, help="Claims per forward pass.")] = 32,
+    batch_tokens: Annotated[
+        int, typer.Option(min=1, help="Tokens per forward pass: more need more memory.")
+    ] = 8192,
     label: LabelOption = None,
     force: Annotated[bool, typer.Option(help="Replace existing files.")] = False,
     device: DeviceOption = "auto",
@@ -164,7 +170,7 @@ def predict(
     from adjudge.cli.progress import bar
     from adjudge.data.fever import write_submission
     from adjudge.data.readers import read_examples_any
-    from adjudge.data.verdicts import write_verdicts
+    from adjudge.data.verdicts import read_verdicts, write_verdicts
     from adjudge.errors import ConfigError
     from adjudge.experiments.run import pick_device
     from adjudge.training.checkpoint import load_model
@@ -180,22 +186,27 @@ def predict(
     model.module.to(pick_device(device))
     read_labels = model.labels.with_aliases(aliases(label))
     console = progress_console()
-    verdicts = []
-    with bar(console) as progress:
-        task = progress.add_task("predicting", total=total, note="claims")
-        for verdict in predict_examples(model, read_examples_any(claims, labels=read_labels), batch_size):
-            verdicts.append(verdict)
-            progress.advance(task)
+    counts: Counter[str] = Counter()
+
+    def told(verdicts: Iterable[Verdict]) -> Iterator[Verdict]:
+        with bar(console) as progress:
+            task = progress.add_task("predicting", total=total, note="claims")
+            for verdict in verdicts:
+                counts[verdict.label] += 1
+                progress.advance(task)
+                yield verdict
+
+    # One after the other, so that the verdicts are never all in memory.
+    verdicts = told(predict_examples(model, read_examples_any(claims, labels=read_labels), batch_tokens))
     if out is not None:
         write_verdicts(out, verdicts)
     if submission is not None:
-        write_submission(submission, verdicts)
-    counts = Counter(verdict.label for verdict in verdicts)
+        write_submission(submission, verdicts if out is None else read_verdicts(out))
     if json:
-        show_json({"claims": len(verdicts), "labels": counts})
+        show_json({"claims": counts.total(), "labels": counts})
     else:
         said = ", ".join(f"{name} {counts[name]:,}" for name in model.labels)
-        console.print(f"{len(verdicts):,} verdicts: {said}.", highlight=False)
+        console.print(f"{counts.total():,} verdicts: {said}.", highlight=False)
 
 
 def export(

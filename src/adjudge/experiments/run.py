@@ -160,10 +160,11 @@ def _train(
     reporter: Reporter,
 ) -> Progress:
     from adjudge.training.checkpoint import build
-    from adjudge.training.dataset import shuffled_evidence, tokenize
+    from adjudge.training.dataset import shuffled_evidence
     from adjudge.training.frozen import cached_states
     from adjudge.training.loop import train
     from adjudge.training.shipped import begin_from
+    from adjudge.training.tokens import stored_tokens
 
     labels = settings.data.label_set
     reporter.stage("loading the backbone")
@@ -177,8 +178,9 @@ def _train(
     claims, tuning = claims_of(settings)
     if settings.model.kind == "concat" and settings.training.shuffle_evidence:
         claims = shuffled_evidence(claims, settings.training.seed)  # one row: the batch cannot reorder it
-    data = tokenize(claims, model.writer, labels)
-    dev = None if tuning is None else tokenize(tuning, model.writer, labels)
+    stored, source = (cache or default_cache()) / "tokens", _source(settings)
+    data = stored_tokens(claims, model.writer, labels, stored, f"train {source}")
+    dev = None if tuning is None else stored_tokens(tuning, model.writer, labels, stored, f"dev {source}")
     if settings.training.freeze_layers:
         reporter.stage("caching frozen layers")
         where = (cache or default_cache()) / "states"
@@ -197,6 +199,25 @@ def _train(
         workers=team,
         report=reporter.metric,
     )
+
+
+def _source(settings: RunSettings) -> str:
+    """All that decides which examples a run reads, beside how they are written as rows."""
+    data = {**settings.data.model_dump(mode="json"), **data_hashes(settings.data)}
+    drawn = None if settings.augment is None else settings.augment.model_dump(mode="json")
+    one_row = settings.model.kind == "concat" and settings.training.shuffle_evidence
+    seed = settings.training.seed if drawn or one_row else None
+    return json.dumps([_code_hash(), data, drawn, one_row, seed], sort_keys=True)
+
+
+def _code_hash() -> str:
+    """Of the code that reads and draws examples: after a change of it, kept tokens do not hold any more."""
+    package = Path(__file__).parents[1]
+    files = [*sorted((package / "data").rglob("*.py")), package / "training" / "rows.py"]
+    digest = hashlib.sha256()
+    for file in (*files, Path(__file__).with_name("claims.py")):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
 
 
 def objective_for(settings: RunSettings, data: Dataset, labels: LabelSet) -> Objective:

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,14 @@ NO_LABEL = -1
 CHUNK = 512
 
 Item = TypeVar("Item")
+
+
+class Ids(Protocol):
+    """Claim ids by place: a tuple, or a file of them."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, claim: int, /) -> ClaimId: ...
 
 
 @dataclass(frozen=True)
@@ -39,7 +47,7 @@ class Dataset:
         states: (T, d) cached outputs of the frozen layers, or None.
     """
 
-    ids: tuple[ClaimId, ...]
+    ids: Ids
     labels: npt.NDArray[np.int64]
     claim_start: npt.NDArray[np.int64]
     row_start: npt.NDArray[np.int64]
@@ -71,7 +79,7 @@ class Dataset:
         """A hash of the token rows: equal rows, equal hash."""
         digest = hashlib.sha256()
         for array in (self.row_start, self.segment, self.has_text, self.tokens):
-            digest.update(np.ascontiguousarray(array).tobytes())
+            digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()
 
     def gold(self, claims: Sequence[int]) -> Tensor:
@@ -82,7 +90,8 @@ class Dataset:
         """Some claims as tensors; with ``shuffle`` each claim's rows come in random order."""
         rows_of = [self._rows(claim, shuffle) for claim in claims]
         rows = np.concatenate(rows_of)
-        starts, lengths = self.row_start[rows], np.diff(self.row_start)[rows]
+        starts = self.row_start[rows]
+        lengths = self.row_start[rows + 1] - starts
         longest = int(lengths.max())
         inside = np.arange(longest) < lengths[:, None]  # (R, L)
         places = (starts[:, None] + np.arange(longest))[inside]
@@ -109,6 +118,26 @@ class Dataset:
             return rows
         shuffled: npt.NDArray[np.int64] = rows[torch.randperm(len(rows), generator=shuffle).numpy()]
         return shuffled
+
+
+def cut(data: Dataset, claims: Iterable[int], tokens: int, most: int | None = None) -> Iterator[list[int]]:
+    """Consecutive claims in batches of at most ``tokens`` tokens, padding counted, and ``most`` claims.
+
+    What a batch of B claims of at most N rows of L tokens costs grows with B · N · L. A claim that is larger
+    by itself still makes a batch.
+    """
+    batch: list[int] = []
+    rows = longest = 0
+    for claim in claims:
+        own_rows = int(data.claim_start[claim + 1] - data.claim_start[claim])
+        wider, longer = max(rows, own_rows), max(longest, data.longest_row(claim))
+        if batch and ((len(batch) + 1) * wider * longer > tokens or len(batch) == most):
+            yield batch
+            batch, wider, longer = [], own_rows, data.longest_row(claim)
+        batch.append(claim)
+        rows, longest = wider, longer
+    if batch:
+        yield batch
 
 
 def shuffled_evidence(examples: Iterable[Example], seed: int) -> Iterator[Example]:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import torch
 
 from adjudge.models import Backbone
-from adjudge.training.dataset import Dataset, chunks
+from adjudge.training.dataset import Dataset, cut
 
 BATCH_TOKENS = 8192
 
@@ -62,9 +62,8 @@ def _compute(
     backbone.eval()
     # Claims of similar length share a batch; each row is written to its own place.
     order = np.argsort(data.claim_tokens(), kind="stable").tolist()
-    per_batch = max(1, int(BATCH_TOKENS / max(1.0, float(data.claim_tokens().mean()))))
     done = 0
-    for claims in chunks(order, per_batch):
+    for claims in cut(data, order, BATCH_TOKENS):
         batch = data.batch(claims)
         states = backbone.lower(batch.to(device)).to("cpu", torch.float16).numpy()
         rows = np.concatenate([np.arange(data.claim_start[c], data.claim_start[c + 1]) for c in claims])

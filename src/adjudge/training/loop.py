@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,12 @@ from adjudge.data.files import write_text
 from adjudge.errors import DataError, TrainingError
 from adjudge.objectives import Objective
 from adjudge.training.checkpoint import Progress, VerdictModel, load_progress, save_model, save_progress
-from adjudge.training.dataset import Dataset, chunks
+from adjudge.training.dataset import Dataset, chunks, cut
 from adjudge.training.distributed import Workers
 from adjudge.training.predict import log_probabilities
+
+BATCH_TOKENS = 8192
+"""Most tokens of a forward pass, padding counted, so that long rows do not need more memory."""
 
 
 @dataclass(frozen=True)
@@ -152,8 +156,10 @@ def _step(
     shuffle = torch.Generator().manual_seed(_mix(settings.seed, step, workers.rank))
     mine = workers.share(claims)
     if objective.variant == "paper":  # any cut gives the same gradient; the released loss depends on it
-        mine = sorted(mine, key=data.longest_row)
-    for part in chunks(mine, settings.batch_size):
+        parts = cut(data, sorted(mine, key=data.longest_row), BATCH_TOKENS, settings.batch_size)
+    else:
+        parts = chunks(mine, settings.batch_size)
+    for part in parts:
         batch = data.batch(part, shuffle if settings.shuffle_evidence else None).to(device)
         gold = data.gold(part).to(device)
         with _precision(device):
@@ -168,9 +174,14 @@ def _step(
 def step_claims(claims: int, step: int, steps_per_epoch: int, settings: TrainingSettings) -> list[int]:
     """The claims of an optimizer step: every epoch has its own order, the first one too."""
     epoch, within = divmod(step, steps_per_epoch)
-    order = torch.randperm(claims, generator=torch.Generator().manual_seed(_mix(settings.seed, epoch, -1)))
     start = within * settings.step_size
-    return [int(claim) for claim in order[start : start + settings.step_size]]
+    found: list[int] = _order(claims, settings.seed, epoch)[start : start + settings.step_size].tolist()
+    return found
+
+
+@lru_cache(maxsize=1)
+def _order(claims: int, seed: int, epoch: int) -> Tensor:
+    return torch.randperm(claims, generator=torch.Generator().manual_seed(_mix(seed, epoch, -1)))
 
 
 def schedule(step: int, steps: int, warmup: float) -> float:
