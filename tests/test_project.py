@@ -71,7 +71,8 @@ def test_make_help_lists_every_target():
 
 
 def test_every_recipe_holds_valid_settings() -> None:
-    recipes = sorted((ROOT / "reproductions").glob("*.toml"))
+    found = {path: read_toml(path) for path in sorted((ROOT / "reproductions").glob("*.toml"))}
+    recipes = {path: values for path, values in found.items() if "commands" not in values}
     assert recipes
-    for path in recipes:
-        settings_from(read_toml(path), str(path))
+    for path, values in recipes.items():
+        settings_from(values, str(path))
