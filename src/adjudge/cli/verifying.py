@@ -18,6 +18,7 @@ from adjudge.cli.evidence import (
 from adjudge.cli.output import (
     DeviceOption,
     JsonOption,
+    PrecisionOption,
     progress_console,
     refuse_overwrite,
     show,
@@ -50,6 +51,7 @@ def verify(
     inject_gold: InjectGoldOption = False,
     force: Annotated[bool, typer.Option(help="Replace existing files and begin again.")] = False,
     device: DeviceOption = "auto",
+    precision: PrecisionOption = "auto",
     json: JsonOption = False,
 ) -> None:
     """Verify claims against documents: find the evidence, weigh it, decide.
@@ -96,7 +98,8 @@ def verify(
     # A pipe can be read only once; its length shows when it ends.
     total = 0 if claims is None or claims.is_fifo() else sum(1 for _ in read_lines(claims))
     where = pick_device(device)
-    verifier = Verifier.load(model, None, selector, k, candidates or CANDIDATES, where, min_confidence)
+    number = candidates or CANDIDATES
+    verifier = Verifier.load(model, None, selector, k, number, where, min_confidence, precision)
     verifier.corpus = IndexRetriever(open_with_progress(corpus))
     if claim is not None:
         # Bytes of the command line that are no UTF-8 cannot be written again.
