@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,22 @@ def shared_data() -> Path:
     if not SHARED_DATA.is_dir():
         pytest.skip(f"real data is not at {SHARED_DATA}")
     return SHARED_DATA
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What commands keep in the user's cache does not outlive the tests; the native library stays built."""
+    from platformdirs import user_cache_path
+
+    built = user_cache_path("adjudge") / "native"
+    cache = tmp_path_factory.mktemp("user-cache")
+    built.mkdir(parents=True, exist_ok=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(cache))
+        if user_cache_path("adjudge").is_relative_to(cache):
+            (cache / "adjudge").mkdir()
+            (cache / "adjudge" / "native").symlink_to(built)
+        yield
 
 
 @pytest.fixture(scope="session")

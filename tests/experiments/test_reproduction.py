@@ -15,9 +15,7 @@ from adjudge.experiments.reproduction import read_reproduction, reproduce
 from command import adjudge
 
 FOLDER = Path(__file__).parents[2] / "reproductions"
-FILES = {
-    path.stem: path for path in sorted(FOLDER.glob("*.toml")) if "[[figures]]" in path.read_text("utf-8")
-}
+FILES = {path.stem: path for path in sorted(FOLDER.glob("*.toml"))}
 ROWS = {
     f"paper-{backbone}-{objective}{weighting}": (backbone, objective, bool(weighting))
     for backbone in ("bert-base", "bert-large", "roberta-large")

@@ -30,6 +30,9 @@ RayOption = Annotated[
     ),
 ]
 DeviceOption = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
+PrecisionOption = Annotated[
+    str, typer.Option(help="fp32, int8 (faster on many CPUs), or auto: what suits the device.")
+]
 
 
 def show(view: RenderableType) -> None:

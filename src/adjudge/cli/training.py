@@ -13,6 +13,7 @@ from adjudge.cli.output import (
     DeviceOption,
     JsonOption,
     LabelOption,
+    PrecisionOption,
     aliases,
     command_line,
     progress_console,
@@ -152,6 +153,7 @@ def predict(
     batch_tokens: Annotated[
         int, typer.Option(min=1, help="Tokens per forward pass: more need more memory.")
     ] = 8192,
+    precision: PrecisionOption = "fp32",
     label: LabelOption = None,
     force: Annotated[bool, typer.Option(help="Replace existing files.")] = False,
     device: DeviceOption = "auto",
@@ -174,6 +176,7 @@ def predict(
     from adjudge.errors import ConfigError
     from adjudge.experiments.run import pick_device
     from adjudge.training.checkpoint import load_model
+    from adjudge.training.precision import set_precision
     from adjudge.training.predict import predict as predict_examples
 
     if out is None and submission is None:
@@ -184,6 +187,7 @@ def predict(
     total = _count(claims)
     model = load_model(run)
     model.module.to(pick_device(device))
+    set_precision(model, precision)
     read_labels = model.labels.with_aliases(aliases(label))
     console = progress_console()
     counts: Counter[str] = Counter()

@@ -19,6 +19,7 @@ from adjudge.cli.evidence import (
 from adjudge.cli.output import (
     DeviceOption,
     JsonOption,
+    PrecisionOption,
     RayOption,
     progress_console,
     refuse_overwrite,
@@ -63,6 +64,7 @@ def verify(
         float, typer.Option(min=0, help="With --ray: GPUs of a worker; 0.5 lets two share one.")
     ] = 0.0,
     device: DeviceOption = "auto",
+    precision: PrecisionOption = "auto",
     json: JsonOption = False,
 ) -> None:
     """Verify claims against documents: find the evidence, weigh it, decide.
@@ -127,7 +129,8 @@ def verify(
         _verify_file(work, total, out, json)
         return
     where = pick_device(device)
-    verifier = Verifier.load(model, None, selector, k, candidates or CANDIDATES, where, min_confidence)
+    number = candidates or CANDIDATES
+    verifier = Verifier.load(model, None, selector, k, number, where, min_confidence, precision)
     verifier.corpus = IndexRetriever(open_with_progress(corpus))
     if said:
         verdicts = list(verifier.verify_many(said))

@@ -156,12 +156,12 @@ void pool_rows_backward(const float *similarity, const uint8_t *mask, const floa
 }
 
 #if defined(__AVX2__)
-// Whole-number products: y = x Wᵀ + b, x rounded to 12 bits for each row, W to 8 bits for each output. Both are held
-// in 16 bits, as `madd` takes them; 1,536 · 2,047 · 127 and far more fits its 32-bit sums.
+// Whole-number products: y = x Wᵀ + b, x rounded to 12 bits for each row, W as int8.py gives it: both in 16 bits, as
+// `madd` takes them, and no larger than its 32-bit sums can hold.
 constexpr int PANEL = 16;  // outputs of one panel of W: two vectors of eight sums
 constexpr int BLOCK = 4;   // rows at a time: 4 × 2 sums stay in registers
 constexpr int CHUNK = 96;  // rows that stay in a core's cache while all panels pass
-constexpr float ROW_MAX = 2047.0f;
+constexpr float ROW_MAX = 2047.0f;  // INPUT_MAX of int8.py
 
 float quantize(const float *row, int64_t depth, int16_t *out) {
     Floats largest = {};

@@ -17,6 +17,7 @@ from adjudge.serving.corpus import open_corpus
 from adjudge.serving.selectors import forget, load_selector
 from adjudge.training.checkpoint import VerdictModel
 from adjudge.training.dataset import chunks
+from adjudge.training.precision import set_precision
 from adjudge.training.predict import predict
 from adjudge.training.shipped import load_any
 from adjudge.types import MAX_EVIDENCE, Claim, Evidence, Example, Label, Verdict
@@ -80,10 +81,15 @@ class Verifier:
         candidates: int = CANDIDATES,
         device: Any = "cpu",
         min_confidence: float = 0.0,
+        precision: str = "auto",
     ) -> Verifier:
-        """The verifier of a run folder, a checkpoint or a shipped model; by default the one of the package."""
+        """The verifier of a run folder, a checkpoint or a shipped model; by default the one of the package.
+
+        ``precision`` is ``fp32``, ``int8`` (the encoder in whole numbers) or ``auto``: what suits the device.
+        """
         loaded = load_any(run)
         loaded.model.module.to(device)
+        set_precision(loaded.model, precision)
         return cls(loaded.model, corpus, selector, k, candidates, loaded.temperature, min_confidence)
 
     def verify(self, claim: str, corpus: Corpus | None = None) -> Verdict:
@@ -166,7 +172,9 @@ class Verifier:
         empty = isinstance(retriever, IndexRetriever) and not retriever.index.manifest.sentences
         reason = "the corpus is empty" if empty else "nothing in the corpus matches the claim"
         probabilities = {**dict.fromkeys(self.model.labels, 0.0), label: 1.0}
-        return Verdict(example.id, example.claim, label, probabilities, (), reason, example.gold_injected)
+        return Verdict(
+            example.id, example.claim, label, probabilities, (), reason, gold_injected=example.gold_injected
+        )
 
 
 def _records(claims: Iterable[str | Claim], with_gold: bool) -> Iterator[Claim]:
