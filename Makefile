@@ -64,7 +64,7 @@ bench: $(READY)  ## run the benchmarks, each a ratio against its baseline
 DATA ?= ../shared/data
 MODEL_RUN ?= runs/default-model
 .PHONY: default-model
-default-model: $(READY)  ## retrain the shipped model from DATA=../shared/data (hours on one core, resumable)
+default-model: $(READY)  ## retrain the shipped model from DATA=../shared/data (an hour on one core, resumable)
 	$(BIN)/adjudge train --preset default-model --train $(DATA)/fever/train.jsonl.gz \
 		--set data.pages=$(DATA)/fever/train_pages.jsonl.gz --out $(MODEL_RUN) --resume
 	$(BIN)/adjudge export $(MODEL_RUN) --out src/adjudge/shipped --force \
