@@ -14,8 +14,8 @@ import pytest
 from adjudge import Verifier
 from adjudge.errors import ConfigError, DataError
 from adjudge.experiments.cluster import Share, connected, look
-from adjudge.serving.bulk import job_definition, verify_file
-from adjudge.serving.cluster import Judge, Recipe, Task, verify_file_on
+from adjudge.serving.bulk import verify_file
+from adjudge.serving.cluster import Judge, Recipe, Task, definition_of, verify_file_on
 from adjudge.serving.verifier import WINDOW
 from cluster import small_cluster, workers_named
 from command import adjudge
@@ -156,7 +156,8 @@ def leave_parts(recipe: Recipe, local: bytes, out: Path) -> None:
     folder = out.with_name(f"{out.name}.parts")
     folder.mkdir()
     (folder / "00000000.jsonl").write_bytes(b"".join(local.splitlines(keepends=True)[:WINDOW]))
-    definition = job_definition(*recipe.make(), recipe.inject_gold)
+    recipe = recipe.anywhere(Share())
+    definition = definition_of(recipe, *recipe.make())
     (folder / "job.json").write_text(json.dumps({**definition, "part size": WINDOW}))
 
 
@@ -167,6 +168,8 @@ def test_parts_of_another_job_are_refused(
     leave_parts(recipe, local, out)
     with pytest.raises(ConfigError, match="with another k. It belongs to another job"):
         verify_file_on("nonsense", Recipe(rivers, run, "lexical", k=1), claims, out, windows=1)
+    with pytest.raises(ConfigError, match="with another precision"):  # on a GPU, auto is bfloat16
+        verify_file_on("nonsense", recipe, claims, out, windows=1, share=Share(gpus=1))
     with pytest.raises(ConfigError, match="with another part size"):
         verify_file_on("nonsense", recipe, claims, out, windows=2)
     lines = claims.read_text().splitlines(keepends=True)
@@ -195,7 +198,7 @@ def test_a_cluster_cannot_be_led_from_outside(recipe: Recipe, claims: Path, tmp_
 
 
 def test_a_worker_that_sees_another_model_says_so(recipe: Recipe, tmp_path: Path) -> None:
-    definition = job_definition(*recipe.make(), recipe.inject_gold)
+    definition = definition_of(recipe, *recipe.make())
     task = Task(recipe, tmp_path, {**definition, "model": "other weights"}, Share())
     answer = Judge(task, look([]))({"part": [0]})
     assert answer["problem"][0].endswith("sees another model than the command that began this job.")

@@ -121,7 +121,9 @@ def verify(
         from adjudge.serving.cluster import Recipe, verify_file_on
 
         index = open_with_progress(corpus).path
-        recipe = Recipe(index, model, selector, k, candidates or CANDIDATES, min_confidence, inject_gold)
+        recipe = Recipe(
+            index, model, selector, k, candidates or CANDIDATES, min_confidence, inject_gold, precision
+        )
         share = Share(cpus_per_worker, gpus_per_worker)
         work = partial(
             verify_file_on, ray, recipe, claims, out, share=share, submission=submission, restart=force

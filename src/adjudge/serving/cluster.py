@@ -29,6 +29,7 @@ from adjudge.data.records import PathLike, write_records
 from adjudge.data.verdicts import read_verdicts, verdict_record
 from adjudge.errors import AdjudgeError, ConfigError, DataError
 from adjudge.experiments.cluster import Share, Sight, check_here, check_nodes, connected, look, marked
+from adjudge.models.int8 import is_faster
 from adjudge.retrieval.pipeline import CANDIDATES
 from adjudge.retrieval.search import IndexRetriever
 from adjudge.serving.bulk import (
@@ -66,20 +67,32 @@ class Recipe:
     candidates: int = CANDIDATES
     min_confidence: float = 0.0
     inject_gold: bool = False
+    precision: str = "auto"
 
     def make(self, device: str = "cpu") -> tuple[Verifier, IndexRetriever]:
         """The verifier and what it searches."""
         retriever = IndexRetriever(open_corpus(self.corpus))
         verifier = Verifier.load(
-            self.run, retriever, self.selector, self.k, self.candidates, device, self.min_confidence
+            self.run,
+            retriever,
+            self.selector,
+            self.k,
+            self.candidates,
+            device,
+            self.min_confidence,
+            self.precision,
         )
         return verifier, retriever
 
-    def anywhere(self) -> Recipe:
-        """With paths that mean the same in any working folder."""
+    def anywhere(self, share: Share) -> Recipe:
+        """With paths that mean the same in any working folder, and a precision that all nodes compute in."""
         ranker = self.selector not in NAMES
+        precision = self.precision
+        if precision == "auto" and share.device == "cpu":
+            precision = "int8" if is_faster() else "fp32"
         return replace(
             self,
+            precision=precision,
             corpus=self.corpus.absolute(),
             run=None if self.run is None else self.run.absolute(),
             selector=str(Path(self.selector).expanduser().absolute()) if ranker else self.selector,
@@ -127,9 +140,11 @@ def verify_file_on(
         )
     out = Path(out).absolute()
     folder = out.with_name(f"{out.name}.parts")
-    recipe = recipe.anywhere()
-    verifier, retriever = recipe.make()
-    definition = job_definition(verifier, retriever, recipe.inject_gold)
+    share = share or Share()
+    recipe = recipe.anywhere(share)
+    # A GPU's precision changes no weights, so those are compared as they are.
+    verifier, retriever = recipe.make() if share.device == "cpu" else replace(recipe, precision="fp32").make()
+    definition = definition_of(recipe, verifier, retriever)
     recipe = replace(recipe, corpus=retriever.index.path.absolute())  # documents were indexed here, once
     folder.mkdir(parents=True, exist_ok=True)
     try:
@@ -142,7 +157,7 @@ def verify_file_on(
             resumed = parts.labels.total()
             progress(resumed)
             if missing:
-                task = Task(recipe, folder, definition, share or Share())
+                task = Task(recipe, folder, definition, share)
                 for number in _judged(address, task, missing):
                     parts.count(number)
                     progress(parts.labels.total())
@@ -155,6 +170,11 @@ def verify_file_on(
         if not list(folder.glob("*.jsonl")):  # nothing to resume
             shutil.rmtree(folder, ignore_errors=True)
     return BulkReport(parts.labels.total(), resumed, dict(parts.labels), recipe.inject_gold)
+
+
+def definition_of(recipe: Recipe, verifier: Verifier, retriever: IndexRetriever) -> dict[str, Any]:
+    """What decides the verdicts besides the claims."""
+    return {**job_definition(verifier, retriever, recipe.inject_gold), "precision": recipe.precision}
 
 
 def _take_up(folder: Path, definition: dict[str, Any]) -> None:
@@ -307,7 +327,7 @@ class Judge:
         check_here(self.expected)
         recipe, wanted = self.task.recipe, self.task.definition
         verifier, retriever = recipe.make(self.task.share.device)
-        found = job_definition(verifier, retriever, recipe.inject_gold)
+        found = definition_of(recipe, verifier, retriever)
         other = [name for name in wanted if found[name] != wanted[name]]
         if other:
             raise ConfigError(f"sees another {' and '.join(other)} than the command that began this job.")
