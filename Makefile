@@ -31,8 +31,11 @@ help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: $(READY)  ## train and compare the objectives on the made-up encyclopedia (minutes, no network)
-	$(BIN)/adjudge compare demo
+demo: $(READY)  ## train under all objectives, compare, write the report, check claims (minutes, no network)
+	$(BIN)/adjudge compare demo --jobs $(WORKERS)
+	$(BIN)/adjudge report runs/demo
+	$(BIN)/adjudge verify --corpus tests/resources/documents "The Ellery Bridge was opened in 1932." \
+		"Members of the library may borrow only five books at a time." "Ingrid Solberg played the violin."
 
 .PHONY: test
 test: lint  ## everything that must hold: lint, types, tests
@@ -61,7 +64,7 @@ bench: $(READY)  ## run the benchmarks, each a ratio against its baseline
 DATA ?= ../shared/data
 MODEL_RUN ?= runs/default-model
 .PHONY: default-model
-default-model: $(READY)  ## retrain the shipped model from DATA=../shared/data (hours on one core, resumable)
+default-model: $(READY)  ## retrain the shipped model from DATA=../shared/data (an hour on one core, resumable)
 	$(BIN)/adjudge train --preset default-model --train $(DATA)/fever/train.jsonl.gz \
 		--set data.pages=$(DATA)/fever/train_pages.jsonl.gz --out $(MODEL_RUN) --resume
 	$(BIN)/adjudge export $(MODEL_RUN) --out src/adjudge/shipped --force \

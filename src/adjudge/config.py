@@ -246,6 +246,8 @@ def problems_in(error: ValidationError) -> list[str]:
         place = ".".join(str(part) for part in item["loc"])
         if item["type"] == "extra_forbidden":
             problems.append(f"{place} is not a setting")
+        elif item["type"] == "missing":
+            problems.append(f"{place} is missing")
         elif item["type"] == "value_error":
             problems.append(f"{place}: {item['ctx']['error']}")
         else:

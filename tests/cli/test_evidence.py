@@ -186,6 +186,11 @@ class TestVerify:
         assert deciding["source"] == str(town / "town" / "bridge.md")
         assert 0 <= deciding["weight"] <= 1
 
+    def test_several_claims_are_judged_in_their_order(self, run: Path, town: Path) -> None:
+        claims = ["The ferry is free.", "The bridge is long."]
+        done = fine("verify", *claims, "--model", run, "--corpus", town, "--json")
+        assert [verdict["claim"] for verdict in json.loads(done.stdout)] == claims
+
     def test_a_verdict_for_people(self, run: Path, town: Path) -> None:
         shown = verify(run, CLAIM, "--corpus", town).stdout
         assert shown.splitlines()[0].startswith(tuple(FEVER_LABELS))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import threading
 import time
@@ -21,7 +20,7 @@ from adjudge.experiments.comparison import Job, compare, prepare
 from adjudge.experiments.plan import Plan, make_plan
 from adjudge.experiments.ray_runner import ray_runner
 from adjudge.experiments.run import is_finished
-from cluster import small_cluster
+from cluster import parent_of, raylet_of, small_cluster
 from command import adjudge
 
 pytest.importorskip("ray")
@@ -81,7 +80,8 @@ def test_a_run_whose_node_is_lost_goes_on_elsewhere_to_the_same_scores(
         folder = wait_for(lambda: next((job.folder for job in jobs if is_under_way(job.folder)), None))
         worker = json.loads((folder / "running.json").read_text())["pid"]
         os.kill(worker, signal.SIGSTOP)  # all processes of a machine end at the same moment
-        cluster.remove_node(node_of(cluster, worker), allow_graceful=False)
+        (node,) = [node for node in cluster.list_all_nodes() if raylet_of(node) == parent_of(worker)]
+        cluster.remove_node(node, allow_graceful=False)
         os.kill(worker, signal.SIGKILL)
         lost.append((folder, saved_lines(folder)))
 
@@ -104,15 +104,6 @@ def test_a_run_whose_node_is_lost_goes_on_elsewhere_to_the_same_scores(
 
 def is_under_way(folder: Path) -> bool:
     return (folder / "resume.safetensors").exists() and not is_finished(folder)
-
-
-def node_of(cluster: Any, worker: int) -> Any:
-    """The node whose raylet started a worker."""
-    (parent,) = re.findall(r"^PPid:\t(\d+)$", Path(f"/proc/{worker}/status").read_text(), re.M)
-    for node in cluster.list_all_nodes():
-        if any(entry.process.pid == int(parent) for entry in node.all_processes.get("raylet", [])):
-            return node
-    raise AssertionError(f"no node has started process {worker}")
 
 
 def saved_lines(folder: Path) -> list[str]:
@@ -140,7 +131,7 @@ def test_an_interrupted_command_frees_the_runs_and_can_be_given_again(
 ) -> None:
     files = [item for name, path in toy_files.items() for item in (f"--{name}", path)]
     (tmp_path / "plan.toml").write_text(
-        "[run.model]\nmax_length = 32\n[run.training]\nepochs = 40\nbatch_size = 8\naccumulation = 1\n"
+        "[run.model]\nmax_length = 32\n[run.training]\nepochs = 200\nbatch_size = 8\naccumulation = 1\n"
         'eval_every = 5\n[grid]\nbackbones = ["tiny"]\nweighting = [false]\nseeds = [0]\n'
     )
     command = ["compare", "plan.toml", *files, "--objectives", "ce", "--out", "out", "--ray", cluster.address]

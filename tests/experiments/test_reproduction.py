@@ -101,7 +101,7 @@ def test_a_wrong_file_is_refused_with_all_its_problems(tmp_path: Path) -> None:
     path = written(tmp_path, 'title = "x"\ncommands = []\nresult = 1\n' + figure("total", 1, -1))
     with pytest.raises(ConfigError) as refused:
         read_reproduction(str(path))
-    for problem in ("shows", "commands", "result is not a setting", "figures.0.tolerance is -1"):
+    for problem in ("shows is missing", "commands", "result is not a setting", "figures.0.tolerance is -1"):
         assert problem in str(refused.value)
 
 

@@ -10,6 +10,7 @@ from rich.console import Console
 from adjudge.errors import ConfigError
 from adjudge.evaluation.scoring import score
 from adjudge.experiments.comparison import Job
+from adjudge.experiments.report.effect import Selected, read_effect
 from adjudge.experiments.run import Reporter
 from adjudge.experiments.status import run_status
 from adjudge.experiments.tuning import BETAS, LAMBDAS, Search, Tuning, read_tuning, tune
@@ -33,24 +34,15 @@ backbones = ["tiny"]
 
 
 @pytest.fixture
-def files(toy_files: dict[str, Path]) -> dict[str, Path]:
-    """As the toy files, but the test claims are others than the tuning claims."""
-    lines = [json.loads(line) for line in toy_files["test"].read_text().splitlines()]
-    other = [json.dumps({**line, "claim": f"other {line['claim']}"}) + "\n" for line in lines]
-    toy_files["test"].write_text("".join(other))
-    return toy_files
-
-
-@pytest.fixture
 def plan(tmp_path: Path) -> str:
     path = tmp_path / "plan.toml"
     path.write_text(PLAN)
     return str(path)
 
 
-def tuning(plan: str, files: dict[str, Path], *lam: float, **options: Any) -> Tuning:
+def tuning(plan: str, toy_files: dict[str, Path], *lam: float, **options: Any) -> Tuning:
     search = {"objective": "sr", "weighted": False, "lam": lam}
-    return read_tuning(plan, search, {"run": {"data": files}}, **options)
+    return read_tuning(plan, search, {"run": {"data": toy_files}}, **options)
 
 
 def written(folder: Path) -> dict[Path, int]:
@@ -81,10 +73,10 @@ def test_the_grids_are_the_papers() -> None:
 
 
 def test_the_best_on_the_tuning_claims_is_selected_and_alone_sees_the_test_claims(
-    plan: str, files: dict[str, Path], tmp_path: Path
+    plan: str, toy_files: dict[str, Path], tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    result = tune(tuning(plan, files, 0.1, 0.9), out, early_stopping=False)
+    result = tune(tuning(plan, toy_files, 0.1, 0.9), out, early_stopping=False)
     # Each run's figure is the best of its curve; the first among equals is selected.
     best = {
         point.run: max(value for _, value in dev_curve(out / "runs" / point.run)) for point in result.points
@@ -93,33 +85,34 @@ def test_the_best_on_the_tuning_claims_is_selected_and_alone_sees_the_test_claim
     assert result.selected.run == max(best, key=lambda run: best[run])
     assert not list((out / "runs").rglob("predictions.jsonl"))
     (predictions,) = (out / "selected").glob("*/predictions.jsonl")
-    assert result.test == score(predictions, files["test"])
+    assert result.test == score(predictions, toy_files["test"])
     record = json.loads((out / "tuning.json").read_text())
     assert record == json.loads(json.dumps(result.to_dict()))
     assert record["selected"] == {"lam": result.selected.lam, "beta": None}
     assert record["protocol"].startswith("nested")
+    assert read_effect(out).selected == Selected(result.selected.lam, None)  # the report reads it too
 
 
-def test_finished_runs_are_not_repeated(plan: str, files: dict[str, Path], tmp_path: Path) -> None:
-    first = tune(tuning(plan, files, 0.1, 0.9), tmp_path / "out")
+def test_finished_runs_are_not_repeated(plan: str, toy_files: dict[str, Path], tmp_path: Path) -> None:
+    first = tune(tuning(plan, toy_files, 0.1, 0.9), tmp_path / "out")
     made = written(tmp_path / "out")
-    assert tune(tuning(plan, files, 0.1, 0.9), tmp_path / "out") == first
+    assert tune(tuning(plan, toy_files, 0.1, 0.9), tmp_path / "out") == first
     assert written(tmp_path / "out") == made
 
 
-def test_without_test_claims_nothing_is_scored(plan: str, files: dict[str, Path], tmp_path: Path) -> None:
-    del files["test"]
-    result = tune(tuning(plan, files, 0.1), tmp_path / "out")
+def test_without_test_claims_nothing_is_scored(plan: str, toy_files: dict[str, Path], tmp_path: Path) -> None:
+    del toy_files["test"]
+    result = tune(tuning(plan, toy_files, 0.1), tmp_path / "out")
     assert result.test is None and not (tmp_path / "out" / "selected").exists()
 
 
 def test_a_hopeless_run_is_given_up_marked_and_never_selected(
-    plan: str, files: dict[str, Path], tmp_path: Path
+    plan: str, toy_files: dict[str, Path], tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    first = tune(tuning(plan, files, 0.1), out).points[0]
+    first = tune(tuning(plan, toy_files, 0.1), out).points[0]
     make_perfect(out / "runs" / first.run)
-    result = tune(tuning(plan, files, 0.1, 0.9), out)
+    result = tune(tuning(plan, toy_files, 0.1, 0.9), out)
     given_up = result.points[1]
     # Six steps, evaluated after each: a quarter of the training is reached with the second.
     assert (given_up.state, given_up.step) == ("stopped", 2)
@@ -128,7 +121,7 @@ def test_a_hopeless_run_is_given_up_marked_and_never_selected(
     assert json.loads((folder / "stopped.json").read_text())["step"] == 2
     assert run_status(folder, epochs=2).state == "stopped"
     made = written(folder)
-    assert tune(tuning(plan, files, 0.1, 0.9), out) == result
+    assert tune(tuning(plan, toy_files, 0.1, 0.9), out) == result
     assert written(folder) == made
 
     console = Console(width=120, record=True, file=(tmp_path / "log").open("w"))
@@ -140,24 +133,24 @@ def test_a_hopeless_run_is_given_up_marked_and_never_selected(
 
 
 def test_a_run_that_was_given_up_can_go_on_to_the_end_it_would_have_had(
-    plan: str, files: dict[str, Path], tmp_path: Path
+    plan: str, toy_files: dict[str, Path], tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    make_perfect(out / "runs" / tune(tuning(plan, files, 0.1), out).points[0].run)
-    stopped = tune(tuning(plan, files, 0.1, 0.9), out).points[1]
+    make_perfect(out / "runs" / tune(tuning(plan, toy_files, 0.1), out).points[0].run)
+    stopped = tune(tuning(plan, toy_files, 0.1, 0.9), out).points[1]
     assert stopped.state == "stopped"
-    finished = tune(tuning(plan, files, 0.1, 0.9), out, early_stopping=False).points[1]
+    finished = tune(tuning(plan, toy_files, 0.1, 0.9), out, early_stopping=False).points[1]
     assert (finished.state, finished.step, finished.run) == ("finished", 6, stopped.run)
     assert not (out / "runs" / finished.run / "stopped.json").exists()
-    tune(tuning(plan, files, 0.9), tmp_path / "straight")
+    tune(tuning(plan, toy_files, 0.9), tmp_path / "straight")
     straight = tmp_path / "straight" / "runs" / finished.run
     assert dev_curve(out / "runs" / finished.run) == dev_curve(straight)
 
 
 def test_a_search_killed_in_the_middle_ends_as_if_it_had_not_been(
-    plan: str, files: dict[str, Path], tmp_path: Path
+    plan: str, toy_files: dict[str, Path], tmp_path: Path
 ) -> None:
-    whole = tune(tuning(plan, files, 0.1, 0.9), tmp_path / "whole", early_stopping=False)
+    whole = tune(tuning(plan, toy_files, 0.1, 0.9), tmp_path / "whole", early_stopping=False)
 
     def kill(metric: Metric, steps: int) -> None:
         if (metric.step, metric.split) == (4, "train"):
@@ -167,15 +160,16 @@ def test_a_search_killed_in_the_middle_ends_as_if_it_had_not_been(
         return Reporter(metric=kill) if job.spec.arm.lam == 0.9 else Reporter()
 
     with pytest.raises(KeyboardInterrupt):
-        tune(tuning(plan, files, 0.1, 0.9), tmp_path / "cut", early_stopping=False, reporter=reporter)
+        tune(tuning(plan, toy_files, 0.1, 0.9), tmp_path / "cut", early_stopping=False, reporter=reporter)
     assert not (tmp_path / "cut" / "tuning.json").exists()
-    assert tune(tuning(plan, files, 0.1, 0.9), tmp_path / "cut", early_stopping=False) == whole
+    assert tune(tuning(plan, toy_files, 0.1, 0.9), tmp_path / "cut", early_stopping=False) == whole
 
 
 def test_tuning_claims_among_the_test_claims_are_refused_unless_the_paper_is_followed(
     plan: str, toy_files: dict[str, Path], tmp_path: Path
 ) -> None:
-    with pytest.raises(ConfigError, match="--protocol paper"):
+    toy_files["dev"].write_text(toy_files["test"].read_text())
+    with pytest.raises(ConfigError, match="9 claims of .*test.jsonl are also in .*dev.jsonl"):
         tune(tuning(plan, toy_files, 0.1), tmp_path / "out")
     assert not (tmp_path / "out" / "runs").exists()
     result = tune(tuning(plan, toy_files, 0.1, protocol="paper"), tmp_path / "out")
@@ -183,13 +177,13 @@ def test_tuning_claims_among_the_test_claims_are_refused_unless_the_paper_is_fol
 
 
 def test_the_papers_protocol_tunes_on_the_test_claims(
-    plan: str, files: dict[str, Path], tmp_path: Path
+    plan: str, toy_files: dict[str, Path], tmp_path: Path
 ) -> None:
     with pytest.raises(ConfigError, match="Leave --dev out"):
-        tune(tuning(plan, files, 0.1, protocol="paper"), tmp_path / "out")
-    del files["dev"]
-    (trial,) = tuning(plan, files, 0.1, protocol="paper").plan.specs
-    assert trial.settings.data.dev == files["test"]
+        tune(tuning(plan, toy_files, 0.1, protocol="paper"), tmp_path / "out")
+    del toy_files["dev"]
+    (trial,) = tuning(plan, toy_files, 0.1, protocol="paper").plan.specs
+    assert trial.settings.data.dev == toy_files["test"]
 
 
 def test_all_problems_are_listed_at_once_before_anything_runs(tmp_path: Path) -> None:
@@ -224,14 +218,16 @@ def test_all_problems_are_listed_at_once_before_anything_runs(tmp_path: Path) ->
     ],
 )
 def test_what_cannot_be_tuned_is_refused(
-    search: dict[str, Any], problem: str, plan: str, files: dict[str, Path]
+    search: dict[str, Any], problem: str, plan: str, toy_files: dict[str, Path]
 ) -> None:
     with pytest.raises(ConfigError, match=problem):
-        read_tuning(plan, search, {"run": {"data": files}})
+        read_tuning(plan, search, {"run": {"data": toy_files}})
 
 
-def test_the_command_shows_the_plan_and_then_tunes(plan: str, files: dict[str, Path], tmp_path: Path) -> None:
-    given = [part for name, path in files.items() for part in (f"--{name}", path)]
+def test_the_command_shows_the_plan_and_then_tunes(
+    plan: str, toy_files: dict[str, Path], tmp_path: Path
+) -> None:
+    given = [part for name, path in toy_files.items() for part in (f"--{name}", path)]
     command = ("tune", plan, "--objective", "ce", "--beta", "0,0.9", *given, "--out", tmp_path / "out")
     done = adjudge(*command, "--dry-run", "--json")
     assert done.returncode == 0, done.stderr

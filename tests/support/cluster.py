@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 SMALL = {"object_store_memory": 80 << 20}
@@ -27,3 +29,28 @@ def small_cluster(nodes: int) -> Iterator[Any]:
         yield cluster
     finally:
         cluster.shutdown()
+
+
+def parent_of(process: int) -> int:
+    """The process that started another."""
+    (parent,) = re.findall(r"^PPid:\t(\d+)$", Path(f"/proc/{process}/status").read_text(), re.M)
+    return int(parent)
+
+
+def raylet_of(node: Any) -> int:
+    """The process that starts a node's workers."""
+    return int(node.all_processes["raylet"][0].process.pid)
+
+
+def workers_named(cluster: Any, name: str) -> list[int]:
+    """The processes of a cluster that work on something of this name."""
+    raylets = {raylet_of(node) for node in cluster.list_all_nodes()}
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            title = (entry / "cmdline").read_text()
+            if title.startswith("ray::") and name in title and parent_of(int(entry.name)) in raylets:
+                found.append(int(entry.name))
+        except (FileNotFoundError, ProcessLookupError):  # ended meanwhile
+            continue
+    return found

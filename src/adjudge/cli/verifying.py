@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +20,7 @@ from adjudge.cli.output import (
     DeviceOption,
     JsonOption,
     PrecisionOption,
+    RayOption,
     progress_console,
     refuse_overwrite,
     show,
@@ -26,11 +28,15 @@ from adjudge.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from adjudge.serving.verifier import Verifier
+    from collections.abc import Callable
+
+    from adjudge.serving.bulk import BulkReport
 
 
 def verify(
-    claim: Annotated[str | None, typer.Argument(help="The claim; or give --claims.")] = None,
+    claim: Annotated[
+        list[str] | None, typer.Argument(help="A claim, or several; or give --claims.", show_default=False)
+    ] = None,
     corpus: CorpusOption = None,
     model: Annotated[
         Path | None, typer.Option(help="A run folder; by default the model that comes with adjudge.")
@@ -50,6 +56,13 @@ def verify(
     submission: Annotated[Path | None, typer.Option(help="The same as a FEVER submission.")] = None,
     inject_gold: InjectGoldOption = False,
     force: Annotated[bool, typer.Option(help="Replace existing files and begin again.")] = False,
+    ray: RayOption = None,
+    cpus_per_worker: Annotated[
+        int, typer.Option(min=1, help="With --ray: CPUs of a worker, and its threads.")
+    ] = 1,
+    gpus_per_worker: Annotated[
+        float, typer.Option(min=0, help="With --ray: GPUs of a worker; 0.5 lets two share one.")
+    ] = 0.0,
     device: DeviceOption = "auto",
     precision: PrecisionOption = "auto",
     json: JsonOption = False,
@@ -63,10 +76,12 @@ def verify(
 
     `adjudge verify "The bridge was opened in 1932." --corpus documents/`
 
-    `adjudge verify "The bridge was opened in 1932." --corpus documents/ --model runs/sr-1 --min-confidence 0.6`
+    `adjudge verify "The bridge opened in 1932." "It has three arches." --corpus documents/ --min-confidence 0.6`
 
     `adjudge verify --claims test.jsonl --corpus wiki --model runs/sr-1 --out verdicts.jsonl
     --submission predictions.jsonl`
+
+    `adjudge verify --claims test.jsonl --corpus wiki --out verdicts.jsonl --ray auto --gpus-per-worker 1`
     """
     from adjudge.cli.evidence_view import verdict_view
     from adjudge.data.files import read_lines
@@ -76,9 +91,11 @@ def verify(
     from adjudge.retrieval import IndexRetriever
     from adjudge.retrieval.pipeline import CANDIDATES
 
-    if (claim is None) == (claims is None):
+    # Bytes of the command line that are no UTF-8 cannot be written again.
+    said = [text.encode("utf-8", "replace").decode() for text in claim or ()]
+    if bool(said) == (claims is not None):
         raise ConfigError("Give either a claim or a file of them: --claims FILE.")
-    if claim is not None and not claim.strip():
+    if not all(text.strip() for text in said):
         raise ConfigError("The claim is empty.")
     if claims is not None and out is None:
         raise ConfigError("Say where the verdicts go: --out FILE.")
@@ -86,6 +103,8 @@ def verify(
         raise ConfigError("--out and --submission go with --claims FILE; a single verdict is printed.")
     if claims is None and inject_gold:
         raise ConfigError("--inject-gold goes with --claims FILE, claims with gold evidence.")
+    if claims is None and ray is not None:
+        raise ConfigError("--ray goes with --claims FILE; a single claim is verified here.")
     if submission is not None and inject_gold:
         raise ConfigError("A submission cannot say that gold was injected: leave out one of the two.")
     if corpus is None:
@@ -97,47 +116,49 @@ def verify(
 
     # A pipe can be read only once; its length shows when it ends.
     total = 0 if claims is None or claims.is_fifo() else sum(1 for _ in read_lines(claims))
+    if ray is not None and claims is not None and out is not None:
+        from adjudge.experiments.cluster import Share
+        from adjudge.serving.cluster import Recipe, verify_file_on
+
+        index = open_with_progress(corpus).path
+        recipe = Recipe(
+            index, model, selector, k, candidates or CANDIDATES, min_confidence, inject_gold, precision
+        )
+        share = Share(cpus_per_worker, gpus_per_worker)
+        work = partial(
+            verify_file_on, ray, recipe, claims, out, share=share, submission=submission, restart=force
+        )
+        _verify_file(work, total, out, json)
+        return
     where = pick_device(device)
     number = candidates or CANDIDATES
     verifier = Verifier.load(model, None, selector, k, number, where, min_confidence, precision)
     verifier.corpus = IndexRetriever(open_with_progress(corpus))
-    if claim is not None:
-        # Bytes of the command line that are no UTF-8 cannot be written again.
-        verdict = verifier.verify(claim.encode("utf-8", "replace").decode())
+    if said:
+        verdicts = list(verifier.verify_many(said))
         if json:
-            show_json(verdict_record(verdict))
+            records = [verdict_record(verdict) for verdict in verdicts]
+            show_json(records if len(records) > 1 else records[0])
         else:
-            show(verdict_view(verdict))
+            for verdict in verdicts:
+                show(verdict_view(verdict))
     elif claims is not None and out is not None:
-        _verify_file(verifier, claims, total, out, submission, force, inject_gold, json)
+        from adjudge.serving.bulk import verify_file
+
+        work = partial(
+            verify_file, verifier, claims, out, submission=submission, restart=force, inject_gold=inject_gold
+        )
+        _verify_file(work, total, out, json)
 
 
-def _verify_file(
-    verifier: Verifier,
-    claims: Path,
-    total: int,
-    out: Path,
-    submission: Path | None,
-    force: bool,
-    inject_gold: bool,
-    json: bool,
-) -> None:
+def _verify_file(work: Callable[..., BulkReport], total: int, out: Path, json: bool) -> None:
     from dataclasses import asdict
 
     from adjudge.cli.evidence_view import INJECTED, pace
-    from adjudge.serving.bulk import verify_file
 
     console = progress_console()
     with pace(console, "verifying", total, "claims") as progress:
-        report = verify_file(
-            verifier,
-            claims,
-            out,
-            submission=submission,
-            restart=force,
-            inject_gold=inject_gold,
-            progress=progress,
-        )
+        report = work(progress=progress)
     if json:
         show_json(asdict(report))
         return

@@ -65,7 +65,7 @@ def connected(address: str) -> Iterator[Any]:
     try:
         _knock(address)
         ray.init(address=address, log_to_driver=False, logging_level="ERROR", **own)
-    except (OSError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
+    except Exception as error:  # Ray raises all kinds, Exception itself among them
         first = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise ConfigError(
             f"--ray {address}: no Ray cluster could be joined ({first}).\nExpected local, auto (on a node of a "

@@ -148,7 +148,7 @@ def check_protocol(data: DataSettings, protocol: str) -> None:
         raise ConfigError(f"--protocol {protocol!r} is neither nested nor paper.")
     if protocol == "paper" or data.dev is None or data.test is None:
         return
-    shared = claims_of(data.dev) & claims_of(data.test)
+    shared = claim_texts(data.dev) & claim_texts(data.test)
     if shared:
         raise ConfigError(
             f"{len(shared):,} claims of {data.test} are also in {data.dev}, such as {min(shared)!r}: what chooses a "
@@ -156,7 +156,7 @@ def check_protocol(data: DataSettings, protocol: str) -> None:
         )
 
 
-def claims_of(path: Path) -> set[str]:
+def claim_texts(path: Path) -> set[str]:
     """The texts of a file's claims."""
     return {str(record.get("claim")) for _, record in read_json_lines(path)}
 

@@ -14,6 +14,8 @@ from adjudge.experiments.hold import BEAT, held
 from adjudge.experiments.run import FILES, Reporter, execute, is_finished
 
 CANCEL_SECONDS = 10.0
+WITHIN = ("tiny", "minilm", "shipped")
+"""Models that come with packages, whatever folders there are."""
 
 
 def ray_runner(
@@ -135,24 +137,37 @@ def _failure(failed: list[tuple[Job, str | Exception]], jobs: int) -> Exception:
 def _anywhere(job: Job) -> Job:
     """The job with paths that mean the same in any working folder."""
     settings = job.spec.settings
-    backbone = Path(settings.model.backbone)
-    if not backbone.is_absolute() and backbone.is_dir():
+    backbone = _folder(settings.model.backbone)
+    if (
+        backbone is not None and str(backbone) != settings.model.backbone
+    ):  # its name is part of the run's identity
         raise ConfigError(
-            f"Backbone {str(backbone)!r} is a folder here, which the nodes do not work in. "
-            f"Name it in full: {backbone.absolute()}."
+            f"Backbone {settings.model.backbone!r} is a folder here; the nodes work in other folders. "
+            f"Name it in full: {backbone}."
         )
     paths = {name: path.absolute() for name in FILES if (path := getattr(settings.data, name)) is not None}
-    settings = settings.model_copy(update={"data": settings.data.model_copy(update=paths)})
-    return Job(replace(job.spec, settings=settings), job.folder.absolute())
+    changed: dict[str, Any] = {"data": settings.data.model_copy(update=paths)}
+    init = _folder(settings.model.init)
+    if init is not None:
+        changed["model"] = settings.model.model_copy(update={"init": str(init)})
+    return Job(replace(job.spec, settings=settings.model_copy(update=changed)), job.folder.absolute())
 
 
 def _files(jobs: Sequence[Job]) -> list[Path]:
-    """What the runs read: their claims, and backbones that are folders."""
+    """What the runs read: their claims, and models that are folders."""
     found: dict[Path, None] = {}
     for job in jobs:
-        named = [getattr(job.spec.settings.data, name) for name in FILES]
-        backbone = Path(job.spec.settings.model.backbone)
-        for path in [*named, backbone if backbone.is_dir() else None]:
+        settings = job.spec.settings
+        claims = [getattr(settings.data, name) for name in FILES]
+        for path in [*claims, _folder(settings.model.backbone), _folder(settings.model.init)]:
             if path is not None:
                 found[path] = None
     return list(found)
+
+
+def _folder(name: str | None) -> Path | None:
+    """The folder a model is in, if its name is that of a folder."""
+    if name is None or name in WITHIN:
+        return None
+    folder = Path(name).expanduser()
+    return folder.absolute() if folder.is_dir() else None

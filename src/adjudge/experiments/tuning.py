@@ -14,7 +14,7 @@ from adjudge.config import DataSettings, merge, problems_in
 from adjudge.data.files import write_json
 from adjudge.errors import ConfigError
 from adjudge.evaluation.scoring import Scores, score
-from adjudge.experiments.comparison import Job, check_protocol, claims_of, gold_injected, prepare
+from adjudge.experiments.comparison import Job, check_protocol, claim_texts, gold_injected, prepare
 from adjudge.experiments.halving import Watch, halving, patience
 from adjudge.experiments.plan import (
     Arm,
@@ -213,7 +213,7 @@ def prepare_tuning(tuning: Tuning, folder: Path) -> list[Trial]:
 
 def _check_claims(data: DataSettings, protocol: str) -> None:
     check_protocol(data, protocol)
-    if protocol == "paper" and data.dev and data.test and not claims_of(data.dev) & claims_of(data.test):
+    if protocol == "paper" and data.dev and data.test and not claim_texts(data.dev) & claim_texts(data.test):
         raise ConfigError(
             f"--protocol paper tunes on the claims reported on, but none of {data.test} is in {data.dev}. "
             "Leave --dev out, or leave --protocol out."

@@ -35,7 +35,7 @@ from adjudge.serving.corpus import fingerprint, open_corpus
 from adjudge.serving.selectors import selector_identity, weights_hash
 from adjudge.serving.verifier import NO_CORPUS, WINDOW, Corpus, Verifier
 from adjudge.training.dataset import chunks
-from adjudge.types import ABSTAINED, Claim, ClaimId
+from adjudge.types import ABSTAINED, Claim, ClaimId, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class BulkReport:
     gold_injected: bool
 
 
-class _Line(msgspec.Struct):
+class Line(msgspec.Struct):
     """What a resumed job must know of a verdict."""
 
     id: ClaimId
@@ -85,16 +85,15 @@ def verify_file(
     With ``inject_gold`` the claims are read with their gold, and the gold pages' sentences are offered to the
     selector; every verdict says so, and there can be no submission. ``progress`` hears how many are written.
     """
-    if inject_gold and submission is not None:
-        raise ConfigError("A submission cannot say that gold was injected: leave out one of the two.")
+    check_submission(submission, inject_gold)
     out = Path(out)
     part = out.with_name(f"{out.name}.part")
     job = part.with_name(f"{part.name}.json")
     retriever = _opened(verifier.corpus if corpus is None else corpus)
     out.parent.mkdir(parents=True, exist_ok=True)
     try:
-        with _held(part) as stream:
-            known = _take_up(stream, part, job, _definition(verifier, retriever, inject_gold), restart)
+        with held(part) as stream:
+            known = _take_up(stream, part, job, job_definition(verifier, retriever, inject_gold), restart)
             labels = Counter(line.answer for line in known)
             for label in _append(stream, known, verifier, claims, retriever, part, inject_gold):
                 labels[label] += 1
@@ -102,7 +101,7 @@ def verify_file(
             os.fsync(stream.fileno())
         if submission is not None:
             write_submission(submission, read_verdicts(part))
-        _finish(part, out)  # last: where out is, the job is done
+        finish(part, out)  # last: where out is, the job is done
     finally:
         if part.exists() and not part.stat().st_size:  # nothing to resume
             part.unlink()
@@ -111,9 +110,20 @@ def verify_file(
     return BulkReport(labels.total(), len(known), dict(labels), inject_gold)
 
 
+def check_submission(submission: PathLike | None, inject_gold: bool) -> None:
+    """What a submission cannot say must not be in it."""
+    if inject_gold and submission is not None:
+        raise ConfigError("A submission cannot say that gold was injected: leave out one of the two.")
+
+
+def claims_of(path: PathLike, with_gold: bool) -> Iterator[Claim]:
+    """The claims of a file, with their gold where that is wanted."""
+    return read_claims_any(path) if with_gold else read_claims(path)
+
+
 def _append(
     stream: BinaryIO,
-    known: list[_Line],
+    known: list[Line],
     verifier: Verifier,
     claims: PathLike,
     retriever: Retriever,
@@ -122,16 +132,14 @@ def _append(
 ) -> Iterator[str]:
     """Write the verdicts that are missing, and yield their labels."""
     position = 0
-    source = read_claims_any(claims) if inject_gold else read_claims(claims)
-    for window in chunks(source, WINDOW):
+    for window in chunks(claims_of(claims, inject_gold), WINDOW):
         written = known[position : position + len(window)]
-        _check_same(written, window, part, claims)
+        check_same(written, window, part, claims)
         position += len(window)
         if len(written) == len(window):
             continue
         # The whole window again, though some of it may be written: its rows are padded together.
-        verifier.forget()
-        for verdict in list(verifier.verify_many(window, retriever, inject_gold))[len(written) :]:
+        for verdict in judge_window(verifier, window, retriever, inject_gold)[len(written) :]:
             stream.write(msgspec.json.encode(verdict_record(verdict)) + b"\n")
             stream.flush()
             yield verdict.answer
@@ -139,11 +147,19 @@ def _append(
         raise DataError(f"{claims}: the file is empty, expected one claim per line.")
     if position < len(known):
         raise DataError(
-            f"{part}: holds {len(known):,} verdicts, but {claims} has {position:,} claims. {_OTHER}"
+            f"{part}: holds {len(known):,} verdicts, but {claims} has {position:,} claims. {OTHER_JOB}"
         )
 
 
-_OTHER = "It belongs to another job: choose another --out, or pass --force to begin again."
+def judge_window(
+    verifier: Verifier, window: list[Claim], retriever: Retriever, inject_gold: bool
+) -> list[Verdict]:
+    """Verdicts on a window of claims, the same whatever was judged before it."""
+    verifier.forget()
+    return list(verifier.verify_many(window, retriever, inject_gold))
+
+
+OTHER_JOB = "It belongs to another job: choose another --out, or pass --force to begin again."
 
 
 def _opened(corpus: Corpus | None) -> Retriever:
@@ -153,7 +169,7 @@ def _opened(corpus: Corpus | None) -> Retriever:
     return IndexRetriever(open_corpus(corpus)) if isinstance(corpus, (str, os.PathLike)) else corpus
 
 
-def _definition(verifier: Verifier, retriever: Retriever, inject_gold: bool) -> dict[str, Any]:
+def job_definition(verifier: Verifier, retriever: Retriever, inject_gold: bool) -> dict[str, Any]:
     """What decides the verdicts besides the claims."""
     corpus = fingerprint(retriever.index) if isinstance(retriever, IndexRetriever) else _kind(retriever)
     return {
@@ -174,24 +190,21 @@ def _kind(thing: object) -> str:
 
 def _take_up(
     stream: BinaryIO, part: Path, job: Path, definition: dict[str, Any], restart: bool
-) -> list[_Line]:
+) -> list[Line]:
     """The verdicts an earlier attempt left; the stream then stands behind the last whole one."""
-    known, end = ([], 0) if restart else _whole_lines(stream, part)
+    known, end = ([], 0) if restart else whole_lines(stream, part)
     if known:
-        found = _read_job(job)
-        changed = [name for name in definition if found.get(name) != definition[name]]
-        if changed:
-            raise ConfigError(f"{part}: was made with another {' and '.join(changed)}. {_OTHER}")
+        check_definition(job, definition, part)
     stream.truncate(end)
     stream.seek(end)
     write_json(job, definition)
     return known
 
 
-def _whole_lines(stream: BinaryIO, part: Path) -> tuple[list[_Line], int]:
+def whole_lines(stream: BinaryIO, part: Path) -> tuple[list[Line], int]:
     """(verdicts, their bytes); a last line without an end was cut off by the interruption."""
-    decode = msgspec.json.Decoder(_Line).decode
-    lines: list[_Line] = []
+    decode = msgspec.json.Decoder(Line).decode
+    lines: list[Line] = []
     end = 0
     for raw in stream:
         if not raw.endswith(b"\n"):
@@ -199,28 +212,34 @@ def _whole_lines(stream: BinaryIO, part: Path) -> tuple[list[_Line], int]:
         try:
             lines.append(decode(raw))
         except msgspec.DecodeError as error:
-            raise DataError(f"{part}:{len(lines) + 1}: not a verdict ({error}). {_OTHER}") from None
+            raise DataError(f"{part}:{len(lines) + 1}: not a verdict ({error}). {OTHER_JOB}") from None
         end += len(raw)
     return lines, end
 
 
-def _read_job(job: Path) -> dict[str, Any]:
+def check_definition(job: Path, definition: dict[str, Any], part: Path) -> None:
+    """Refuse to go on with verdicts that rest on something else."""
     try:
-        return msgspec.json.decode(job.read_bytes(), type=dict[str, Any])
+        found = msgspec.json.decode(job.read_bytes(), type=dict[str, Any])
     except (OSError, msgspec.MsgspecError):
-        return {}
+        found = {}
+    changed = [name for name in definition if found.get(name) != definition[name]]
+    if changed:
+        raise ConfigError(f"{part}: was made with another {' and '.join(changed)}. {OTHER_JOB}")
 
 
-def _check_same(known: list[_Line], window: list[Claim], part: Path, claims: PathLike) -> None:
+def check_same(known: list[Line], window: list[Claim], part: Path, claims: PathLike) -> None:
+    """Refuse verdicts on other claims than those at their place in the file."""
     for line, claim in zip(known, window, strict=False):
         if (line.id, line.claim) != (claim.id, claim.text):
             raise DataError(
                 f"{part}: has a verdict on claim {line.id!r} where {claims} has another claim, {claim.id!r}. "
-                f"{_OTHER}"
+                f"{OTHER_JOB}"
             )
 
 
-def _finish(part: Path, out: Path) -> None:
+def finish(part: Path, out: Path) -> None:
+    """Give the whole file its name."""
     if out.suffix != ".gz":
         os.replace(part, out)
         return
@@ -230,7 +249,7 @@ def _finish(part: Path, out: Path) -> None:
 
 
 @contextmanager
-def _held(part: Path) -> Iterator[BinaryIO]:
+def held(part: Path) -> Iterator[BinaryIO]:
     """Open the partial file, which no other process may have open; the system lets go when this one ends."""
     with open(part, "a+b") as stream:
         if sys.platform != "win32":  # elsewhere an open file cannot be renamed by another process anyway

@@ -172,7 +172,9 @@ class Verifier:
         empty = isinstance(retriever, IndexRetriever) and not retriever.index.manifest.sentences
         reason = "the corpus is empty" if empty else "nothing in the corpus matches the claim"
         probabilities = {**dict.fromkeys(self.model.labels, 0.0), label: 1.0}
-        return Verdict(example.id, example.claim, label, probabilities, (), reason, example.gold_injected)
+        return Verdict(
+            example.id, example.claim, label, probabilities, (), reason, gold_injected=example.gold_injected
+        )
 
 
 def _records(claims: Iterable[str | Claim], with_gold: bool) -> Iterator[Claim]:

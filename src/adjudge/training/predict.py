@@ -67,4 +67,6 @@ def _verdict(model: VerdictModel, example: Example, log_probs: Tensor, weights: 
         evidence = tuple(replace(sentence, weight=weight) for sentence, weight in pairs)
     label = model.labels.names[int(log_probs.argmax())]
     reason = None if evidence else "no evidence was given"
-    return Verdict(example.id, example.claim, label, probabilities, evidence, reason, example.gold_injected)
+    return Verdict(
+        example.id, example.claim, label, probabilities, evidence, reason, gold_injected=example.gold_injected
+    )

@@ -137,14 +137,14 @@ def html_blocks(file: SourceFile, report: Report, text: _Text | None = None) -> 
         data = block.replace("\0", "").encode("utf-8", "replace")
         fed += len(data)
         if fed > SEGMENT:
-            place = _place(data)
+            place, text.probed = _place(data), False
             parser.feed(data[:place] + f"<?{_PROBE}>".encode())
             if text.probed and not text.dropped:
                 _close(parser)
                 parser, fed = new(), len(data) - place
             elif fed > LONGEST:
                 raise DataError(f"has a comment, script or tag of more than {LONGEST >> 20} MiB.")
-            text.probed, data = False, data[place:]
+            data = data[place:]
         parser.feed(data)
         yield from _taken(text)
     _close(parser)
