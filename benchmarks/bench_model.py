@@ -270,6 +270,44 @@ def loss(bench: Bench) -> Section:
     return compare(bench, "loss, 1,024 claims", contestants, 100, "losses", bench.rounds)
 
 
+KINDS = {
+    "matrix products": ("aten::mm", "aten::addmm"),
+    "attention": ("aten::_scaled_dot", "aten::_softmax", "aten::bmm"),
+    "kernels": ("_NativePooling", "_GaussianPooling"),
+    "normalisation, GELU, dropout": (
+        "aten::native_layer_norm",
+        "aten::gelu",
+        "aten::bernoulli",
+        "aten::native_dropout",
+    ),
+    "optimizer, clipping": ("aten::_fused_adamw", "Optimizer", "aten::_foreach", "aten::linalg_vector_norm"),
+}
+
+
+def profile(bench: Bench) -> Section:
+    """Where the time of adjudge goes."""
+    record: dict[str, dict[str, float]] = {}
+    with tempfile.TemporaryDirectory() as cache:
+        runs = {
+            "training": trainers(bench, Path(cache))[OURS],
+            "inference fp32": predictors(bench, bench.examples[:BULK])[OURS],
+        }
+        for what, run in runs.items():
+            run()
+            with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profiled:
+                run()
+            shares = dict.fromkeys((*KINDS, "the rest"), 0.0)
+            for event in profiled.key_averages():
+                kind = next((k for k, names in KINDS.items() if event.key.startswith(names)), "the rest")
+                shares[kind] += event.self_cpu_time_total
+            total = sum(shares.values())
+            record[what] = {kind: share / total for kind, share in shares.items()}
+    lines = [f"| share of the time | {' | '.join(record)} |", "|---|" + "---:|" * len(record)]
+    for kind in (*KINDS, "the rest"):
+        lines.append(f"| {kind} | {' | '.join(f'{found[kind]:.0%}' for found in record.values())} |")
+    return "\n".join(lines), record
+
+
 def memory(bench: Bench, arguments: argparse.Namespace) -> Section:
     lines, record = (
         [f"| peak memory, MB | {PUBLISHED} | {PLAIN} | {OURS} | ratio |", "|---|---:|---:|---:|---:|"],
@@ -356,6 +394,7 @@ def main() -> None:
         "head": head,
         "tokens": tokens,
         "loss": loss,
+        "profile": profile,
         "memory": lambda bench: memory(bench, arguments),
         "accuracy": lambda bench: accuracy(bench, arguments),
     }
