@@ -34,7 +34,8 @@ help:  ## list the targets
 demo: $(READY)  ## train under all objectives, compare, write the report, check claims (minutes, no network)
 	$(BIN)/adjudge compare demo --jobs $(WORKERS)
 	$(BIN)/adjudge report runs/demo
-	$(BIN)/adjudge verify --corpus tests/resources/documents "The Ellery Bridge was opened in 1932." \
+	$(BIN)/adjudge index tests/resources/documents --out runs/demo/documents
+	$(BIN)/adjudge verify --corpus runs/demo/documents "The Ellery Bridge was opened in 1932." \
 		"Members of the library may borrow only five books at a time." "Ingrid Solberg played the violin."
 
 .PHONY: test

@@ -51,27 +51,27 @@ class PlainBM25:
 
     def __init__(self, corpus: Path) -> None:
         self.base = sqlite3.connect(":memory:")
+        self.rows: dict[str, tuple[int, int]] = {}
         for name in ("abstracts", "sentences"):
             self.base.execute(
                 f"CREATE VIRTUAL TABLE {name} USING fts5"
                 "(text, page UNINDEXED, line UNINDEXED, tokenize='porter unicode61')"
             )
+        end = 0
         for page in scifact.read_pages(corpus):
             whole = " ".join([page.title, *(s.text for s in page.sentences)])
             self.base.execute("INSERT INTO abstracts VALUES (?, ?, 0)", (whole, page.id))
             lines = [(s.text, page.id, s.line) for s in page.sentences]
             self.base.executemany("INSERT INTO sentences VALUES (?, ?, ?)", lines)
+            self.rows[page.id], end = (end + 1, end + len(lines)), end + len(lines)
 
     def __call__(self, claim: str) -> Ranked:
         words = " OR ".join(f'"{word}"' for word in dict.fromkeys(re.findall(r"\w+", claim.lower())))
         query = "SELECT page FROM abstracts WHERE abstracts MATCH ? ORDER BY rank LIMIT 10"
         pages = [page for (page,) in self.base.execute(query, (words,))]
-        first = pages[:ABSTRACTS]
-        query = (
-            "SELECT page, line FROM sentences WHERE sentences MATCH ? "
-            f"AND page IN ({', '.join('?' * len(first))}) ORDER BY rank"
-        )
-        return Ranked(pages, [SentenceRef(*row) for row in self.base.execute(query, (words, *first))])
+        query = "SELECT rank, page, line FROM sentences WHERE sentences MATCH ? AND rowid BETWEEN ? AND ?"
+        found = [row for p in pages[:ABSTRACTS] for row in self.base.execute(query, (words, *self.rows[p]))]
+        return Ranked(pages, [SentenceRef(page, line) for _, page, line in sorted(found)])
 
 
 def ranked(ordered: Sequence[Evidence]) -> Ranked:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import threading
 from pathlib import Path
 
@@ -34,6 +35,15 @@ def test_a_folder_is_indexed_beside_itself_and_brought_up_to_date(rivers: Path) 
     assert found(again, "Breslau") == ["The Oder flows through Breslau."]
     assert found(again, "Cologne") == []
     assert again.manifest.sentences == 1  # the index itself is no document
+
+
+def test_a_folder_copied_with_its_index_is_a_corpus_of_its_own(rivers: Path, tmp_path: Path) -> None:
+    open_corpus(rivers)
+    copy = Path(shutil.copytree(rivers, tmp_path / "copy"))
+    (copy / "new.txt").write_text("The Oder flows through Breslau.")
+    index = open_corpus(copy)
+    assert index.manifest.sentences == 3  # not those of the first folder as well
+    assert found(index, "Cologne") == ["The Rhine flows through Cologne."]
 
 
 def test_a_file_has_its_index_beside_it_and_its_neighbours_are_not_read(rivers: Path) -> None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from adjudge import Verifier
 from adjudge.data.behaviour import cases
+from adjudge.data.fever import read_claims
 from adjudge.data.kgat import read_examples
 from adjudge.experiments.behaviour import behaviour, with_evidence
 from adjudge.training.shipped import TENSORS, default_folder, is_shipped
+
+RESOURCES = Path(__file__).parents[1] / "resources"
 
 
 @pytest.fixture(scope="module")
@@ -48,3 +52,17 @@ def test_on_real_dev_claims_it_is_far_above_chance(verifier: Verifier, shared_da
 
 def test_without_evidence_it_does_not_guess(verifier: Verifier) -> None:
     assert verifier.classify("The bridge was opened in 1932.", []).label == "NOT ENOUGH INFO"
+
+
+def test_on_documents_of_every_type_plain_claims_get_the_verdict_a_person_gives(
+    verifier: Verifier, tmp_path: Path
+) -> None:
+    documents = tmp_path / "documents"  # a copy: the index is made beside it
+    shutil.copytree(RESOURCES / "documents", documents, ignore=shutil.ignore_patterns(".*"))
+    claims = list(read_claims(RESOURCES / "plain_claims.jsonl"))
+    verdicts = list(verifier.verify_many(claims, documents))
+    pairs = [(claim.label, verdict.label) for claim, verdict in zip(claims, verdicts, strict=True)]
+    assert len(pairs) == 20
+    assert sum(person == model for person, model in pairs) >= 12  # 14 when the model was made
+    # Where it misses, it holds back: none gets the opposite verdict.
+    assert not {("SUPPORTS", "REFUTES"), ("REFUTES", "SUPPORTS")} & set(pairs)

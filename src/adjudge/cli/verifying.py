@@ -83,6 +83,8 @@ def verify(
 
     `adjudge verify --claims test.jsonl --corpus wiki --out verdicts.jsonl --ray auto --gpus-per-worker 1`
     """
+    from rich.padding import Padding
+
     from adjudge.cli.evidence_view import verdict_view
     from adjudge.data.files import read_lines
     from adjudge.data.verdicts import verdict_record
@@ -140,8 +142,8 @@ def verify(
             records = [verdict_record(verdict) for verdict in verdicts]
             show_json(records if len(records) > 1 else records[0])
         else:
-            for verdict in verdicts:
-                show(verdict_view(verdict))
+            for number, verdict in enumerate(verdicts):
+                show(verdict_view(verdict) if number == 0 else Padding(verdict_view(verdict), (1, 0, 0, 0)))
     elif claims is not None and out is not None:
         from adjudge.serving.bulk import verify_file
 

@@ -99,9 +99,17 @@ def _bring_up_to_date(
     deadline = time.monotonic() + _LOCK_SECONDS
     while True:
         try:
-            build_index([path], cache, progress=progress, report=report)
+            build_index([path], cache, progress=progress, remove=_other_roots(path, cache), report=report)
             return
         except IndexLocked:
             if time.monotonic() > deadline:
                 raise
             time.sleep(0.1)
+
+
+def _other_roots(path: Path, cache: Path) -> list[str]:
+    """What the index held where it was copied or moved from with its documents: no part of this corpus."""
+    if not (cache / MANIFEST).is_file():
+        return []
+    here = printable(os.path.abspath(path))
+    return [root for root in read_manifest(cache).roots.values() if root != here]
