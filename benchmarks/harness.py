@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import resource
 import statistics
 import subprocess
 import sys
@@ -104,10 +105,12 @@ def peak_memory(script: str, *arguments: str) -> float:
 
 def resident_mb() -> float:
     """The most memory this process has held so far, in MB."""
-    import resource
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / (1 << 20 if sys.platform == "darwin" else 1 << 10)
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20)  # macOS counts bytes
+    # On Linux ru_maxrss would count what the parent held when it started this process.
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
 
 
 def available_mb() -> float:
