@@ -152,9 +152,23 @@ def test_a_cache_that_cannot_be_written_is_no_error(tmp_path: Path):
 
 
 def test_a_damaged_file_in_the_cache_is_no_error(tmp_path: Path):
-    key = native._key(Path(native.__file__).with_name("native.cpp"))
-    (tmp_path / f"{key}.so").write_bytes(b"nothing to load")
+    for threads in native.THREADS:
+        key = native._key(Path(native.__file__).with_name("native.cpp"), threads)
+        (tmp_path / f"{key}.so").write_bytes(b"nothing to load")
     assert native.load(tmp_path).library is None
+
+
+@needs_library
+def test_without_openmp_the_library_starts_threads_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    similarity, mask = cosines(400, 40), torch.ones(400, 40, dtype=torch.bool)
+    expected = native.pool(similarity, mask)
+    monkeypatch.setattr(native, "THREADS", ((),))
+    own = native.load(tmp_path)
+    monkeypatch.setattr(native, "native", lambda: own)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 3)
+    assert torch.equal(native.pool(similarity, mask), expected)
 
 
 @needs_library

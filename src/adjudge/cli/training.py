@@ -152,7 +152,7 @@ def predict(
     submission: Annotated[Path | None, typer.Option(help="The same as a FEVER submission.")] = None,
     batch_tokens: Annotated[
         int, typer.Option(min=1, help="Tokens per forward pass: more need more memory.")
-    ] = 8192,
+    ] = 4096,
     precision: PrecisionOption = "fp32",
     label: LabelOption = None,
     force: Annotated[bool, typer.Option(help="Replace existing files.")] = False,

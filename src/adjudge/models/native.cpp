@@ -16,19 +16,27 @@
 namespace {
 
 constexpr int LANES = 8;
+constexpr int64_t WORTH_SHARING = 200000;  // operations; what is less takes a thread less time than to wake another
 typedef float Floats __attribute__((vector_size(4 * LANES)));
 typedef int32_t Ints __attribute__((vector_size(4 * LANES)));
 
+// work(from, to) for shares of the rows. With OpenMP on the threads of PyTorch, which spin for a while after its own
+// work and would be in the way of others.
 template <typename Work>
 void in_parallel(int64_t rows, int64_t cost, int threads, const Work &work) {
-    // A thread takes some 20 µs to start: not worth it for little.
-    const int64_t useful = std::max<int64_t>(1, std::min<int64_t>({threads, rows, cost / 200000}));
-    const int64_t share = (rows + useful - 1) / useful;
+    const int64_t parts = cost < WORTH_SHARING ? 1 : std::min<int64_t>(threads, rows);
+    const int64_t share = (rows + parts - 1) / std::max<int64_t>(1, parts);
+    if (parts <= 1) return work(0, rows);
+#if defined(_OPENMP)
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+    for (int64_t start = 0; start < rows; start += share) work(start, std::min(rows, start + share));
+#else
     std::vector<std::thread> others;
     for (int64_t start = share; start < rows; start += share)
         others.emplace_back([&, start] { work(start, std::min(rows, start + share)); });
-    work(0, std::min(rows, share));
+    work(0, share);
     for (auto &other : others) other.join();
+#endif
 }
 
 inline Floats load(const float *from) {

@@ -22,7 +22,10 @@ import torch
 from torch import Tensor
 
 SWITCH = "ADJUDGE_NATIVE"
-FLAGS = ("-O3", "-march=native", "-std=c++17", "-shared", "-fPIC", "-pthread")
+FLAGS = ("-O3", "-march=native", "-std=c++17", "-fPIC", "-pthread")
+THREADS = (("-fopenmp",), ())
+"""With OpenMP on PyTorch's own threads, which on Linux are found when the library is loaded; else on new ones."""
+LINK = ("-shared", "-pthread", *(("-Wl,-z,now",) if sys.platform == "linux" else ()))
 BUILD_SECONDS = 120.0
 
 
@@ -48,18 +51,21 @@ def load(folder: Path) -> Native:
     """
     source = Path(__file__).with_name("native.cpp")
     compiler = os.environ.get("CXX") or next(filter(None, map(shutil.which, ("c++", "g++", "clang++"))), None)
-    try:
-        path = folder / f"{_key(source)}.so"
-        if not path.is_file():
-            if compiler is None:
-                return Native(None, "plain PyTorch: no C++ compiler")
-            _build(compiler, source, path)
-        return Native(_declared(ctypes.CDLL(str(path))), f"native: {path}")
-    except subprocess.CalledProcessError as error:
-        first = next(iter(error.stderr.strip().splitlines()), str(error))
-        return Native(None, f"plain PyTorch: {compiler} failed: {first}")
-    except (OSError, AttributeError, subprocess.TimeoutExpired) as error:
-        return Native(None, f"plain PyTorch: {error}")
+    status = "plain PyTorch: no C++ compiler"
+    for threads in THREADS:
+        try:
+            path = folder / f"{_key(source, threads)}.so"
+            if not path.is_file():
+                if compiler is None:
+                    continue
+                _build(compiler, threads, source, path)
+            return Native(_declared(ctypes.CDLL(str(path))), f"native: {path}")
+        except subprocess.CalledProcessError as error:
+            first = next(iter(error.stderr.strip().splitlines()), str(error))
+            status = f"plain PyTorch: {compiler} failed: {first}"
+        except (OSError, AttributeError, subprocess.TimeoutExpired) as error:
+            status = f"plain PyTorch: {error}"
+    return Native(None, status)
 
 
 def _default_folder() -> Path:
@@ -68,10 +74,10 @@ def _default_folder() -> Path:
     return user_cache_path("adjudge") / "native"
 
 
-def _key(source: Path) -> str:
+def _key(source: Path, threads: tuple[str, ...]) -> str:
     """What a built file holds for: the source, and the processor that it is built on."""
     digest = hashlib.sha256(source.read_bytes())
-    digest.update(repr((FLAGS, sys.platform, platform.machine(), _processor())).encode())
+    digest.update(repr((FLAGS, threads, LINK, sys.platform, platform.machine(), _processor())).encode())
     return digest.hexdigest()[:32]
 
 
@@ -84,17 +90,18 @@ def _processor() -> str:
     return next((line for line in lines if line.startswith(("flags", "Features"))), platform.processor())
 
 
-def _build(compiler: str, source: Path, path: Path) -> None:
+def _build(compiler: str, threads: tuple[str, ...], source: Path, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=".build.") as folder:
-        built = Path(folder) / path.name
-        subprocess.run(
-            [compiler, *FLAGS, str(source), "-o", str(built)],
-            check=True,
-            capture_output=True,
-            text=True,
-            timeout=BUILD_SECONDS,
-        )
+        compiled, built = Path(folder) / "native.o", Path(folder) / path.name
+        # Linked without OpenMP, so that no second one is loaded beside PyTorch's.
+        for arguments in (
+            (*FLAGS, *threads, "-c", str(source), "-o", str(compiled)),
+            (*LINK, str(compiled), "-o", str(built)),
+        ):
+            subprocess.run(
+                [compiler, *arguments], check=True, capture_output=True, text=True, timeout=BUILD_SECONDS
+            )
         os.replace(built, path)
 
 
