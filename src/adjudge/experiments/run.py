@@ -141,9 +141,10 @@ def execute(
     scores = None
     if settings.data.test is not None:
         reporter.stage("predicting")
-        model = load_model(folder)
+        model = load_model(folder, settings.training.freeze_layers)
         model.module.to(chosen)
-        scores = predict_and_score(model, settings.data, settings.data.test, folder)
+        states = (cache or default_cache()) / "states"
+        scores = predict_and_score(model, settings.data, settings.data.test, folder, states)
     write_json(folder / "manifest.json", _manifest(settings, identity, progress, started, command))
     (folder / "resume.safetensors").unlink(missing_ok=True)
     return scores
@@ -241,15 +242,22 @@ def objective_for(settings: RunSettings, data: Dataset, labels: LabelSet) -> Obj
     )
 
 
-def predict_and_score(model: VerdictModel, data: DataSettings, test: Path, folder: Path) -> Scores:
-    """Predict the dev claims, for calibration, and the test claims, and score these."""
+def predict_and_score(
+    model: VerdictModel, data: DataSettings, test: Path, folder: Path, states: Path | None = None
+) -> Scores:
+    """Predict the dev claims, for calibration, and the test claims, and score these.
+
+    What frozen layers give is kept in the folder ``states``.
+    """
     from adjudge.training.predict import predict
 
     labels = data.label_set
     if data.dev is not None:
-        write_verdicts(folder / "dev_predictions.jsonl", predict(model, dev_claims(data, data.dev)))
+        write_verdicts(
+            folder / "dev_predictions.jsonl", predict(model, dev_claims(data, data.dev), states=states)
+        )
     examples = read_examples_any(test, labels=labels, require_labels=True)
-    write_verdicts(folder / "predictions.jsonl", predict(model, examples))
+    write_verdicts(folder / "predictions.jsonl", predict(model, examples, states=states))
     scores = score(folder / "predictions.jsonl", data.gold or test, labels)
     write_json(folder / "scores.json", scores.to_dict())
     return scores

@@ -84,7 +84,7 @@ def save_model(model: VerdictModel, folder: Path) -> None:
     write_json(folder / "adjudge.json", about)
 
 
-def load_model(folder: Path) -> VerdictModel:
+def load_model(folder: Path, freeze_layers: int = 0) -> VerdictModel:
     """The model that :func:`save_model` wrote, in eval mode. ``folder`` is a run or its checkpoint."""
     if (folder / "checkpoint").is_dir():
         folder = folder / "checkpoint"
@@ -96,7 +96,7 @@ def load_model(folder: Path) -> VerdictModel:
         tokenizer = AutoTokenizer.from_pretrained(folder)
     except (OSError, ValueError) as error:
         raise ConfigError(f"{folder}: damaged checkpoint ({error}).") from None
-    model = assemble(settings, labels, encoder, tokenizer)
+    model = assemble(settings, labels, encoder, tokenizer, freeze_layers)
     try:
         model.module.load_state_dict(load_file(folder / "model.safetensors"))
     except (SafetensorError, RuntimeError, OSError) as error:

@@ -16,7 +16,7 @@ import torch
 from adjudge.models import Backbone
 from adjudge.training.dataset import Dataset, cut
 
-BATCH_TOKENS = 8192
+BATCH_TOKENS = 4096
 
 
 def cached_states(
