@@ -139,7 +139,7 @@ class AugmentSettings(BaseModel):
     contrast: float = Field(0.15, ge=0, le=1, description="near misses instead of gold: NOT ENOUGH INFO")
     irrelevant: float = Field(0.03, ge=0, le=1, description="another claim's sentences: NOT ENOUGH INFO")
     nothing: float = Field(0.02, ge=0, le=1, description="no sentence: NOT ENOUGH INFO")
-    altered: float = Field(0.05, ge=0, le=1, description="a number changed: SUPPORTS becomes REFUTES")
+    altered: float = Field(0.05, ge=0, le=1, description="a fact changed: SUPPORTS becomes REFUTES")
     title_dropout: float = Field(0.5, ge=0, le=1, description="examples shown without titles")
 
     @model_validator(mode="after")

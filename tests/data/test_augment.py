@@ -105,17 +105,16 @@ def test_irrelevant_sentences_share_no_word_with_the_claim():
     assert not any(PAGES[0][1] in texts(e) for e in foreign)
 
 
-def test_a_number_is_altered_on_one_side_only():
-    examples = drawn(FARGO, altered=1)
-    assert {e.label for e in examples} == {"REFUTES"}
-    sides = Counter()
-    for example in examples:
+def test_a_fact_altered_on_one_side_refutes_and_on_both_still_supports():
+    kinds = Counter()
+    for example in drawn(FARGO, altered=1):
         claim_kept = example.claim == FARGO.text
         gold_kept = FARGO.gold[0].text in texts(example)
-        assert claim_kept != gold_kept
         assert claim_kept or (example.claim.startswith("Fargo premiered in ") and "2014" not in example.claim)
-        sides[claim_kept] += 1
-    assert min(sides[True], sides[False]) > 5
+        assert example.label == ("REFUTES" if claim_kept != gold_kept else "SUPPORTS")
+        kinds[claim_kept, gold_kept] += 1
+    assert kinds.keys() == {(True, False), (False, True), (False, False)}
+    assert min(kinds.values()) > 3
     for other in (RIVER, replace(FARGO, label="REFUTES"), replace(FARGO, text="Fargo premiered on FX.")):
         labels = {e.label for e in drawn(other, source([other], PAGES), altered=1)}
         assert labels == {other.label}  # nothing to alter

@@ -9,7 +9,7 @@ Each draw gives a claim one of these views:
     contrast    near misses: of the gold's own page, or retrieved         → NOT ENOUGH INFO
     irrelevant  sentences of other claims                                 → NOT ENOUGH INFO
     nothing     no sentence at all                                        → NOT ENOUGH INFO
-    altered     a number of claim and gold changed in one of the two      SUPPORTS → REFUTES
+    altered     a fact of claim and gold changed in one of the two        SUPPORTS → REFUTES
 
 A draw depends on the seed, the pass and the claim's id alone.
 """
@@ -18,10 +18,11 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from adjudge.config import AugmentSettings
+from adjudge.data.alter import Names, alter, names_of
 from adjudge.data.entities import is_held_out, title_of, titles_by_sentence
 from adjudge.data.kgat import TrainingClaim
 from adjudge.data.text import evidence_title
@@ -35,19 +36,18 @@ SAME_SENTENCE = 0.5
 """Two sentences that share so much of their words say the same."""
 
 _WORD = re.compile(r"[A-Za-z]{4,}|\d+")
-_NUMBER = re.compile(r"(?<![\d.,])\d{1,4}(?![\d.,]*\d)")
-_YEARS = range(1000, 2100)
 
 
 @dataclass(frozen=True)
 class Source:
-    """What examples are drawn from: claims, and the pages of their gold by number; all sentences with titles."""
+    """What examples are drawn from: claims, the pages of their gold by number, and names; sentences with titles."""
 
     claims: Sequence[TrainingClaim]
     pages: Mapping[int, tuple[Evidence, ...]]
+    names: Names
 
 
-def source(claims: Iterable[TrainingClaim], pages: Mapping[int, tuple[str, ...]]) -> Source:
+def source(claims: Sequence[TrainingClaim], pages: Mapping[int, tuple[str, ...]]) -> Source:
     """Claims with their pages; a sentence without a title gets the one that can be read off the text."""
     titles = titles_by_sentence(pages.values())
 
@@ -59,6 +59,7 @@ def source(claims: Iterable[TrainingClaim], pages: Mapping[int, tuple[str, ...]]
     return Source(
         [replace(claim, gold=titled(claim.gold), retrieved=titled(claim.retrieved)) for claim in claims],
         {number: titled(tuple(map(Evidence, page))) for number, page in pages.items()},
+        names_of(claim.text for claim in claims),
     )
 
 
@@ -164,33 +165,16 @@ def _is_near_miss(sentence: Evidence, claim: TrainingClaim) -> bool:
 
 
 def _altered(data: Source, claim: TrainingClaim, room: int, rng: random.Random) -> Drawn | None:
-    """A claim that one gold sentence supports, down to a number, with that number changed on one side."""
+    """A claim that one gold sentence supports, with a fact of the two changed: mostly in one of them."""
     if claim.label != Label.SUPPORTS.value or len(claim.gold) != 1:
         return None
-    gold = claim.gold[0]
-    common = sorted(set(_NUMBER.findall(claim.text)) & set(_NUMBER.findall(gold.text)))
-    if not common:
+    changed = alter(claim.text, claim.gold[0].text, data.names, rng)
+    if changed is None:
         return None
-    number = rng.choice(common)
-    other = _other_number(number, rng)
-    text = claim.text
-    if rng.random() < 0.5:
-        text = _swap(text, number, other)
-    else:
-        gold = replace(gold, text=_swap(gold.text, number, other))
-    near = [s for s in _others(claim) if number not in s.text]
-    return text, [gold, *near[: room - 1]], Label.REFUTES.value
-
-
-def _other_number(number: str, rng: random.Random) -> str:
-    value = int(number)
-    reach = 20 if value in _YEARS else max(3, value)
-    low = max(1, value - reach)
-    return str(rng.choice([n for n in range(low, value + reach + 1) if n != value]))
-
-
-def _swap(text: str, number: str, other: str) -> str:
-    return _NUMBER.sub(lambda match: other if match[0] == number else match[0], text)
+    gold = replace(claim.gold[0], text=changed.sentence)
+    near = [s for s in _others(claim) if changed.fact not in s.text]
+    label = Label.REFUTES.value if changed.contradicts else claim.label
+    return changed.claim, [gold, *near[: room - 1]], label
 
 
 def _others(claim: TrainingClaim) -> list[Evidence]:

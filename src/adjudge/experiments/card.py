@@ -84,7 +84,7 @@ def _training(settings: RunSettings) -> str:
         return ""
     return (
         "Every claim was shown in a view drawn at random: gold sentences among others, sentences as retrieved, near\n"
-        "misses of the gold's page, sentences of other claims, nothing at all, or with a number altered; half of\n"
+        "misses of the gold's page, sentences of other claims, nothing at all, or with a fact altered; some of\n"
         "them without titles, always in random order. "
     )
 
