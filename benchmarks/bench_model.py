@@ -1,7 +1,7 @@
 """Training and inference of KGAT: adjudge beside the published recipe and a plain Hugging Face one.
 
     python benchmarks/bench_model.py --rounds 5 --json model.json
-    python benchmarks/bench_model.py --only accuracy --run runs/mine --claims 2521
+    python benchmarks/bench_model.py --only accuracy --run runs/mine
 
 All three share one set of weights (MiniLM's, a random head) and read the same claims: FEVER's, five sentences each,
 where ``--data`` holds them, else those of the made-up encyclopedia. Before anything is timed, the probabilities of
@@ -122,8 +122,11 @@ def parity(bench: Bench) -> Section:
     return f"Largest difference of a probability to adjudge: {said}.", apart
 
 
-def trainers(bench: Bench, cache: Path) -> dict[str, Callable[[], None]]:
-    """A forward and backward pass over eight claims and an optimizer step, each contestant with its own weights."""
+def trainers(bench: Bench, cache: Path, alone: str | None = None) -> dict[str, Callable[[], None]]:
+    """A forward and backward pass over eight claims and an optimizer step, each contestant with its own weights.
+
+    One that is ``alone`` uses up those of the bench, so that its memory is its own.
+    """
     claims = bench.examples[:TRAIN_BATCH]
     gold = torch.tensor([FEVER_LABELS.index(e.label or "") for e in claims])
     objective = Objective("sr", lam=0.25)
@@ -142,26 +145,35 @@ def trainers(bench: Bench, cache: Path) -> dict[str, Callable[[], None]]:
 
         return step
 
-    published = Published(copy.deepcopy(bench.model.module))
-    dynamic = Dynamic(copy.deepcopy(bench.model.module), bench.model.writer.tokenizer)
-    whole = copy.deepcopy(bench.model.module)
-    data = tokenize(claims, bench.model.writer, FEVER_LABELS)
-    torch.manual_seed(0)
-    frozen = build(ModelSettings(), FEVER_LABELS, freeze_layers=3).module
-    cached = cached_states(frozen.backbone, data, cache)
+    module = bench.model.module
     order = range(len(claims))
-    return {
-        PUBLISHED: stepper(published, lambda: published(*bench.batcher(claims)), fused=False),
-        PLAIN: stepper(dynamic, lambda: dynamic(claims), fused=False),
-        OURS: stepper(whole, lambda: whole(data.batch(order)).log_probs, fused=True),
-        FROZEN: stepper(frozen, lambda: frozen(cached.batch(order)).log_probs, fused=True),
-    }
+
+    def published() -> Callable[[], None]:
+        theirs = Published(module if alone else copy.deepcopy(module))
+        return stepper(theirs, lambda: theirs(*bench.batcher(claims)), fused=False)
+
+    def plain() -> Callable[[], None]:
+        theirs = Dynamic(module if alone else copy.deepcopy(module), bench.model.writer.tokenizer)
+        return stepper(theirs, lambda: theirs(claims), fused=False)
+
+    def whole() -> Callable[[], None]:
+        ours = module if alone else copy.deepcopy(module)
+        data = tokenize(claims, bench.model.writer, FEVER_LABELS)
+        return stepper(ours, lambda: ours(data.batch(order)).log_probs, fused=True)
+
+    def half_frozen() -> Callable[[], None]:
+        torch.manual_seed(0)
+        ours = build(ModelSettings(), FEVER_LABELS, freeze_layers=3).module
+        data = cached_states(ours.backbone, tokenize(claims, bench.model.writer, FEVER_LABELS), cache)
+        return stepper(ours, lambda: ours(data.batch(order)).log_probs, fused=True)
+
+    sides = {PUBLISHED: published, PLAIN: plain, OURS: whole, FROZEN: half_frozen}
+    return {side: make() for side, make in sides.items() if alone in (None, side)}
 
 
-def predictors(bench: Bench, claims: list[Example]) -> dict[str, Callable[[], Any]]:
-    """Text in, probabilities out."""
+def predictors(bench: Bench, claims: list[Example], alone: bool = False) -> dict[str, Callable[[], Any]]:
+    """Text in, probabilities out. The published code leaves gradients on."""
 
-    @torch.inference_mode()
     def published() -> Any:
         return bench.published(*bench.batcher(claims)).exp()
 
@@ -171,7 +183,7 @@ def predictors(bench: Bench, claims: list[Example]) -> dict[str, Callable[[], An
 
     bench.model.module.eval()
     contestants = {PUBLISHED: published, PLAIN: dynamic, OURS: lambda: list(predict(bench.model, claims))}
-    if (whole_numbers := quantized(bench.model)) is not None:
+    if not alone and (whole_numbers := quantized(bench.model)) is not None:
         contestants[INT8] = lambda: list(predict(whole_numbers, claims))
     return contestants
 
@@ -331,16 +343,14 @@ def print_peak(what: str, side: str, folder: Path) -> None:
     bench = prepare(folder)
     with tempfile.TemporaryDirectory() as cache:
         if what == "training":
-            trainers(bench, Path(cache))[side]()
+            trainers(bench, Path(cache), alone=side)[side]()
         else:
-            predictors(bench, bench.examples[:BULK])[side]()
+            predictors(bench, bench.examples[:BULK], alone=True)[side]()
     sys.stdout.write(f"{resident_mb()}\n")
 
 
 def accuracy(bench: Bench, arguments: argparse.Namespace) -> Section:
     """How far int8 moves the verdicts of a trained model."""
-    if arguments.run is None:
-        return "What int8 changes is measured on a trained model: --run FOLDER (or shipped).", {}
     model = load_any(arguments.run).model
     file = arguments.data / "dev_gold.jsonl.gz"
     found = (
@@ -374,8 +384,8 @@ def main() -> None:
     )
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--data", type=Path, default=DATA, help="FEVER's files, where they are")
-    parser.add_argument("--run", help="a trained model, for the effect of int8")
-    parser.add_argument("--claims", type=int, default=300, help="how many claims show it")
+    parser.add_argument("--run", default="shipped", help="a trained model, for the effect of int8")
+    parser.add_argument("--claims", type=int, default=2521, help="how many claims show it")
     parser.add_argument("--only", nargs="*", help="some of the sections")
     parser.add_argument(
         "--cpu", action="store_true", help="one thread, CPU time: for a machine that others use"
