@@ -213,7 +213,8 @@ def test_fetch_lists_what_there_is_and_refuses_what_there_is_not() -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [(), ("train",), ("predict",), ("score",), ("compare",), ("data",), ("data", "world")]
+    "command",
+    [(), ("train",), ("predict",), ("score",), ("compare",), ("retest",), ("data",), ("data", "world")],
 )
 def test_help_teaches_by_example(command: tuple[str, ...]) -> None:
     done = adjudge(*command, "--help")

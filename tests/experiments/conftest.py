@@ -11,18 +11,14 @@ import pytest
 
 from adjudge.config import settings_from, to_toml
 from adjudge.data.files import write_json
-from adjudge.data.kgat import write_examples
 from adjudge.data.verdicts import write_verdicts
-from toy import TINY_RUN, toy_examples, toy_verdict
+from toy import TINY_RUN, toy_files, toy_verdict
 
 
-@pytest.fixture
-def toy_files(tmp_path: Path) -> dict[str, Path]:
+@pytest.fixture(name="toy_files")
+def written_toy_files(tmp_path: Path) -> dict[str, Path]:
     """Training, dev and test claims in KGAT's format."""
-    paths = {name: tmp_path / f"{name}.jsonl" for name in ("train", "dev", "test")}
-    for name, path in paths.items():
-        write_examples(path, toy_examples(24 if name == "train" else 9, f"{name} claim"))
-    return paths
+    return toy_files(tmp_path)
 
 
 @pytest.fixture

@@ -42,6 +42,12 @@ def test_a_finished_run_tells_its_best_accuracy(tmp_path: Path) -> None:
     assert run_status(tmp_path, 2) == Status("finished", 1.0, 30.5, 0.7)
 
 
+def test_a_run_trained_elsewhere_tells_what_its_prediction_took(tmp_path: Path) -> None:
+    manifest = {"seconds": 30.5, "best_dev_label_accuracy": 0.7, "prediction": {"seconds": 1.5}}
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+    assert run_status(tmp_path, 2) == Status("finished", 1.0, 1.5, 0.7)
+
+
 def test_what_remains_follows_the_pace_so_far() -> None:
     statuses = [Status("finished", 1.0, 30.0, None), Status("begun", 0.5, 15.0, None)]
     statuses += [Status("waiting", 0.0, 0.0, None)] * 2

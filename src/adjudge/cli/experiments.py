@@ -33,6 +33,7 @@ ProtocolOption = Annotated[
     ),
 ]
 CacheOption = Annotated[Path | None, typer.Option("--cache", help="Where outputs of frozen layers are kept.")]
+JobsOption = Annotated[int, typer.Option(min=1, help="Runs at a time on this machine.")]
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show the runs and what they cost.")]
 
 
@@ -54,7 +55,7 @@ def compare(
     set_: SetOption = None,
     protocol: ProtocolOption = "nested",
     cache: CacheOption = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Runs at a time on this machine.")] = 1,
+    jobs: JobsOption = 1,
     ray: RayOption = None,
     cpus_per_run: Annotated[int, typer.Option(min=1, help="With --ray: CPUs of a run, and its threads.")] = 1,
     gpus_per_run: Annotated[
@@ -113,6 +114,61 @@ def compare(
         )
     with progress.live():
         summary = run_all(chosen, folder, runner=runner, command=command_line(), protocol=protocol)
+    if json:
+        show_json(summary.to_dict())
+    else:
+        show(comparison_view(summary))
+
+
+def retest(
+    comparison: Annotated[
+        Path, typer.Argument(help="A finished comparison's folder, as adjudge compare leaves it.")
+    ],
+    test: Annotated[Path, typer.Option(help="Other claims with evidence, for the table to be about.")],
+    out: Annotated[Path, typer.Option(help="Where the new comparison goes.")],
+    gold: GoldOption = None,
+    arms: Annotated[
+        str, typer.Option(help="all runs; or chosen: of each arm the run with the best tuning LA alone.")
+    ] = "all",
+    title: Annotated[str | None, typer.Option(help="The old comparison's by default.")] = None,
+    protocol: ProtocolOption = "nested",
+    cache: Annotated[
+        Path | None,
+        typer.Option(help="Where outputs of frozen layers are kept; the old comparison's cache by default."),
+    ] = None,
+    jobs: JobsOption = 1,
+    json: JsonOption = False,
+) -> None:
+    """Judge the trained runs of a comparison on other test claims, without training again.
+
+    The result is a comparison's folder like any other, for `adjudge report` and the rest; the weights stay where they
+    are. Finished runs are never repeated, so the command can be given again at any time.
+
+    **Examples**
+
+    `adjudge retest runs/table --test dev-2.jsonl --out runs/table-dev-2 --jobs 2`
+
+    `adjudge retest runs/table --test dev-evidence.jsonl --gold dev.jsonl --arms chosen --out runs/end-to-end`
+    """
+    from adjudge.cli.progress import GridProgress
+    from adjudge.experiments.retest import Retest, prepare_retest
+    from adjudge.experiments.retest import retest as judge_all
+    from adjudge.experiments.view import comparison_view
+
+    what = Retest(comparison, test, gold, arms)
+    planned = [retrial.job for retrial in prepare_retest(what, out)]
+    progress = GridProgress(planned, progress_console(), jobs)
+    with progress.live():
+        summary = judge_all(
+            what,
+            out,
+            title=title,
+            command=command_line(),
+            protocol=protocol,
+            cache=cache,
+            processes=jobs,
+            finished=progress.finished,
+        )
     if json:
         show_json(summary.to_dict())
     else:

@@ -6,9 +6,10 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, replace
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from adjudge.config import DataSettings
 from adjudge.data.files import read_json_lines, write_json
@@ -19,6 +20,8 @@ from adjudge.experiments.summary import RECORD, Summary, summarise
 
 NESTED = "nested: the tuning claims chose checkpoint and run, the test claims chose nothing"
 PAPER = "paper: the claims reported on also chose checkpoint and run"
+
+_Item = TypeVar("_Item")
 
 
 class Job(NamedTuple):
@@ -54,25 +57,29 @@ def local_runner(
 def parallel_runner(
     processes: int, cache: Path, command: str = "", finished: Callable[[Job], None] = lambda job: None
 ) -> Runner:
-    """So many runs at a time, each in a process of its own with its share of the CPUs.
+    """So many runs at a time (:func:`side_by_side`)."""
+    work = partial(_run_alone, cache=cache, command=command)
+    return lambda jobs: side_by_side(processes, work, jobs, finished)
 
-    Small runs use two cores better apart than together. The first failure ends the comparison; what the other
-    runs have saved stays.
+
+def side_by_side(
+    processes: int, work: Callable[[_Item], None], items: Sequence[_Item], finished: Callable[[_Item], None]
+) -> None:
+    """Do the work of so many items at a time, each in a process of its own with its share of the CPUs.
+
+    Small runs use two cores better apart than together. The first failure ends it all; what the other
+    processes have saved stays.
     """
-
-    def run(jobs: Sequence[Job]) -> None:
-        threads = max(1, (os.cpu_count() or 1) // processes)
-        with ProcessPoolExecutor(processes, get_context("spawn"), _use_threads, (threads,)) as pool:
-            pending = {pool.submit(_run_alone, job, cache, command): job for job in jobs}
-            try:
-                for done in as_completed(pending):
-                    done.result()
-                    finished(pending[done])
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
-
-    return run
+    threads = max(1, (os.cpu_count() or 1) // processes)
+    with ProcessPoolExecutor(processes, get_context("spawn"), _use_threads, (threads,)) as pool:
+        pending = {pool.submit(work, item): item for item in items}
+        try:
+            for done in as_completed(pending):
+                done.result()
+                finished(pending[done])
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def _use_threads(threads: int) -> None:
@@ -115,21 +122,29 @@ def compare(
         protocol: ``nested``, which refuses tuning claims among the test claims, or ``paper``.
     """
     jobs = prepare(plan, folder)
+    write_record(folder, jobs, plan.title, command, protocol)
+    (runner or local_runner(folder / "cache", command))([job for job in jobs if not is_finished(job.folder)])
+    return summarise(folder)
+
+
+def write_record(
+    folder: Path, jobs: Sequence[Job], title: str, command: str, protocol: str, **about: Any
+) -> None:
+    """Note what a comparison is, after :func:`check_protocol`."""
     data = jobs[0].spec.settings.data
     check_protocol(data, protocol)
     record = {
-        "title": plan.title,
+        "title": title,
         "command": command,
         "protocol": PAPER if protocol == "paper" else NESTED,
         "gold_injected": gold_injected(data),
+        **about,
         "runs": [
             {"arm": asdict(job.spec.arm), "seed": job.spec.seed, "run": job.folder.name} for job in jobs
         ],
     }
     folder.mkdir(parents=True, exist_ok=True)
     write_json(folder / RECORD, record)
-    (runner or local_runner(folder / "cache", command))([job for job in jobs if not is_finished(job.folder)])
-    return summarise(folder)
 
 
 def _world_files(world: World, folder: Path) -> dict[str, Path]:

@@ -312,13 +312,25 @@ def _manifest(
         "run": identity,
         "command": command,
         "seed": settings.training.seed,
-        "data": {
-            name: {"path": str(getattr(settings.data, name)), "sha256": digest}
-            for name, digest in data_hashes(settings.data).items()
-        },
+        "data": named_files(settings.data),
         "steps": progress.step,
         "best_step": progress.best_step,
         "best_dev_label_accuracy": None if settings.data.dev is None else progress.best_accuracy,
+        **circumstances(started),
+    }
+
+
+def named_files(data: DataSettings) -> dict[str, dict[str, str]]:
+    """Where every file of a run lies, and what it held."""
+    return {
+        name: {"path": str(getattr(data, name)), "sha256": digest}
+        for name, digest in data_hashes(data).items()
+    }
+
+
+def circumstances(started: float) -> dict[str, Any]:
+    """When something was begun that is now done, how long it took, and what computed it."""
+    return {
         "started": datetime.fromtimestamp(started, timezone.utc).isoformat(timespec="seconds"),
         "seconds": round(time.time() - started, 1),
         "versions": versions(),

@@ -38,7 +38,8 @@ def run_status(folder: Path, epochs: int) -> Status:
     """Read the manifest of a finished run, or the last metrics of one that has begun."""
     if is_finished(folder):
         manifest = read_manifest(folder)
-        return Status("finished", 1.0, manifest["seconds"], manifest["best_dev_label_accuracy"])
+        took = manifest.get("prediction", manifest)["seconds"]  # a run trained elsewhere was only judged here
+        return Status("finished", 1.0, took, manifest["best_dev_label_accuracy"])
     if not (folder / "config.toml").exists():
         return Status("waiting", 0.0, 0.0, None)
     lines = _last_lines(folder / "metrics.jsonl")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -37,6 +37,8 @@ from adjudge.types import LabelSet
 
 RECORD = "comparison.json"
 """What a comparison's folder says of itself: its title, command and runs."""
+
+_Run = TypeVar("_Run")
 
 
 class Spread(NamedTuple):
@@ -206,9 +208,13 @@ def _judge(folder: Path, path: Path, seed: int) -> _Judged:
     return _Judged(result, path, labels, judged)
 
 
-def _best(runs: Sequence[_Judged]) -> _Judged:
+def best_run(runs: Sequence[_Run], dev_label_accuracy: Callable[[_Run], float | None]) -> _Run:
     """The run with the highest LA on the tuning claims; the first among equals."""
-    return max(runs, key=lambda run: run.result.dev_label_accuracy or 0.0)
+    return max(runs, key=lambda run: dev_label_accuracy(run) or 0.0)
+
+
+def _best(runs: Sequence[_Judged]) -> _Judged:
+    return best_run(runs, lambda run: run.result.dev_label_accuracy)
 
 
 def _row(arm: Arm, runs: Sequence[_Judged], against: Against | None) -> ArmResult:
@@ -297,7 +303,17 @@ def _protocol(record: Mapping[str, Any], runs: Sequence[_Judged]) -> dict[str, A
         "machine": manifest["machine"],
         "versions": manifest["versions"],
         "git_commit": manifest["git_commit"],
+        **_retested(record, runs),
     }
+
+
+def _retested(record: Mapping[str, Any], runs: Sequence[_Judged]) -> dict[str, Any]:
+    """Where runs were trained that were only judged here, and how that came about; nothing for other runs."""
+    if "trained_in" not in record:
+        return {}
+    noted = [read_manifest(run.folder)["prediction"] for run in runs]
+    seconds = round(sum(prediction["seconds"] for prediction in noted), 1)
+    return {"trained_in": record["trained_in"], "prediction": {**noted[0], "seconds": seconds}}
 
 
 def _arm_dict(row: ArmResult) -> dict[str, Any]:

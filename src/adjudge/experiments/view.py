@@ -13,6 +13,7 @@ from adjudge.evaluation.render import beside, matrix_view, percent
 from adjudge.evaluation.statistics import Interval
 from adjudge.experiments.comparison import Job
 from adjudge.experiments.cost import Cost
+from adjudge.experiments.retest import trained_in
 from adjudge.experiments.summary import ArmResult, Spread, Summary
 
 LEVEL = 0.05
@@ -30,6 +31,8 @@ def comparison_view(summary: Summary) -> RenderableType:
         f"* Holm p < {LEVEL}. ECE before and after a temperature fitted on the tuning claims.\n"
         f"Selection: {summary.protocol['selection']}."
     )
+    if "trained_in" in summary.protocol:
+        said += f"\nTrained in {trained_in(summary.protocol['trained_in'])}."
     if summary.protocol["gold_injected"]:
         said += "\nGOLD INJECTED: gold sentences were put among the retrieved ones of the claims judged."
     if summary.missing:

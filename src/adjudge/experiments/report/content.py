@@ -13,6 +13,7 @@ from adjudge.experiments.report.changes import Changes, changes, pick_pair
 from adjudge.experiments.report.effect import Effect, read_effect
 from adjudge.experiments.report.table import ResultsTable, backbone_name, summary_table
 from adjudge.experiments.report.words import findings
+from adjudge.experiments.retest import trained_in
 from adjudge.experiments.run import is_finished
 from adjudge.experiments.summary import ArmResult, Summary, read_record, summarise
 
@@ -147,6 +148,18 @@ def _protocol(summary: Summary) -> Iterator[tuple[str, str]]:
     yield "Time", f"{protocol['seconds']:,.0f} seconds over all finished runs"
     yield "Command", summary.command or "not recorded"
     yield "Commit", protocol["git_commit"] or "not recorded"
+    if "trained_in" in protocol:
+        judged = protocol["prediction"]
+        yield (
+            "Trained in",
+            f"{trained_in(protocol['trained_in'])}; machine, versions, time and commit above are the training's",
+        )
+        yield "Judged on", _settings(judged["machine"])
+        yield "Judged with", _settings(judged["versions"])
+        yield (
+            "Judged in",
+            f"{judged['seconds']:,.0f} seconds, at commit {judged['git_commit'] or 'not recorded'}",
+        )
 
 
 def _settings(values: Mapping[str, Any]) -> str:
