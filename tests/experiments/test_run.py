@@ -95,7 +95,7 @@ def test_frozen_layers_are_cached_once_and_give_the_same_scores_again(
     first = execute(settings(toy_files, freeze_layers=1), tmp_path / "a", cache=cache)
     stored = {path: path.stat().st_mtime_ns for path in (cache / "states").iterdir()}
     second = execute(settings(toy_files, freeze_layers=1), tmp_path / "b", cache=cache)
-    assert len(stored) == 2  # training and dev claims
+    assert len(stored) == 3  # training, dev and test claims
     assert {path: path.stat().st_mtime_ns for path in (cache / "states").iterdir()} == stored
     assert first == second
 
