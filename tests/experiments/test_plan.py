@@ -36,6 +36,18 @@ def test_the_baseline_runs_even_when_it_is_not_asked_for(toy_files: dict[str, Pa
     ]
 
 
+def test_the_released_variant_may_be_run_for_some_objectives_only(toy_files: dict[str, Path]) -> None:
+    plan = toy_plan(toy_files, variants=["paper", "released"], released=["sr"], weighting=[True])
+    assert [arm.name for arm in plan.arms] == [
+        "CE",
+        "CE + weighting",
+        "MLL + weighting",
+        "SRN + weighting",
+        "SR + weighting",
+        "SR + weighting (released)",
+    ]
+
+
 def test_plain_cross_entropy_is_not_run_again_for_the_released_variant(toy_files: dict[str, Path]) -> None:
     plan = toy_plan(toy_files, objectives=["ce", "sr"], variants=["paper", "released"])
     assert [arm.name for arm in plan.arms] == [

@@ -48,6 +48,9 @@ class Grid(BaseModel):
     weighting: tuple[bool, ...] = (False, True)
     backbones: tuple[str, ...] = ("minilm",)
     variants: tuple[Variant, ...] = ("paper",)
+    released: tuple[ObjectiveName, ...] = Field(
+        get_args(ObjectiveName), description="objectives that the variant released is run for"
+    )
     seeds: tuple[Annotated[int, Field(ge=0)], ...] = (0, 1, 2)
     beta: float = Field(0.999999, ge=0, lt=1, description="β of the class weights")
     lam: dict[Complementary, tuple[Lambda, Lambda]] = Field(
@@ -64,7 +67,7 @@ class Grid(BaseModel):
         filled = dict.fromkeys(get_args(Complementary), DEFAULT_LAMBDA) | dict(values)
         return {name: lam if isinstance(lam, (list, tuple)) else (lam, lam) for name, lam in filled.items()}
 
-    @field_validator("objectives", "weighting", "backbones", "variants", "seeds")
+    @field_validator("objectives", "weighting", "backbones", "variants", "released", "seeds")
     @classmethod
     def _once_each(cls, values: tuple[Any, ...]) -> tuple[Any, ...]:
         if not values:
@@ -237,5 +240,6 @@ def _arms(grid: Grid) -> Iterator[Arm]:
                     beta = grid.beta if weighted else None
                     arm = Arm(backbone, objective, weighted, variant, grid.lam_of(objective, weighted), beta)
                     # Without weights, cross-entropy is the same in both variants.
-                    if arm != baseline and (objective, weighted, variant) != ("ce", False, "released"):
+                    same = (objective, weighted) == ("ce", False) or objective not in grid.released
+                    if arm != baseline and not (variant == "released" and same):
                         yield arm
