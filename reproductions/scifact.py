@@ -52,6 +52,8 @@ from adjudge.types import FEVER_LABELS, MAX_EVIDENCE, Claim, Evidence, Example, 
 
 FOLDS = 5
 SEED = 0
+MIXED = 3
+"""Sentences of a training example that is not as given; the recipe of the shipped model shows as many."""
 TRAINING = TrainingSettings(
     epochs=1,  # of two views of every claim
     batch_size=8,
@@ -68,7 +70,7 @@ GIVEN, FOUND = "evidence given", "end to end"
 VIEWS = {
     GIVEN: "gold sentences; of a claim without, the best of the abstracts it cites, as many as a claim with gold has",
     FOUND: "the sentences that search and fusion find in all abstracts",
-    "training": "every claim as given, and again with what was found beside it",
+    "training": f"every claim as given, and again with what else was found, {MIXED} sentences in all",
 }
 
 
@@ -91,15 +93,16 @@ class Files:
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
-        """Note a stage's seconds, by the clock and of the processor: a study may take several sittings."""
+        """Add to a stage's seconds, by the clock and of the processor: a study may take several sittings."""
         print(stage, file=sys.stderr, flush=True)
-        clock, processor = time.perf_counter(), time.process_time()
-        yield
-        taken = {
-            "clock": round(time.perf_counter() - clock, 1),
-            "processor": round(time.process_time() - processor, 1),
-        }
-        write_json(self.folder / "seconds.json", {**self.seconds(), stage: taken})
+        began = {"clock": time.perf_counter(), "processor": time.process_time()}
+        try:
+            yield
+        finally:
+            ended = {"clock": time.perf_counter(), "processor": time.process_time()}
+            before = self.seconds().get(stage, {})
+            taken = {kind: round(before.get(kind, 0) + ended[kind] - began[kind], 1) for kind in began}
+            write_json(self.folder / "seconds.json", {**self.seconds(), stage: taken})
 
     def seconds(self) -> dict[str, dict[str, float]]:
         path = self.folder / "seconds.json"
@@ -189,7 +192,7 @@ def study(
     for number, places in enumerate(dealt, start=1):
         name = f"fold-{number}"
         others = [place for place in range(len(claims)) if place not in set(places)]
-        examples = training_examples([given[p] for p in others], [found[p] for p in others])
+        examples = training_examples([given[p] for p in others], [found[p] for p in others], MIXED)
         run = tune(files, name, model, examples, command)
         judge(files, name, str(run), [claims[p] for p in places], [given[p] for p in places], kept)
 

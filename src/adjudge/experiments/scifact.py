@@ -74,13 +74,13 @@ def given_examples(
         yield Example(claim.id, claim.text, tuple(evidence), claim.label, gold_injected=True)
 
 
-def training_examples(given: Sequence[Example], found: Sequence[Example]) -> Iterator[Example]:
-    """Every claim twice: with the sentences given, and with these among those found, five in all."""
+def training_examples(given: Sequence[Example], found: Sequence[Example], most: int) -> Iterator[Example]:
+    """Every claim twice: with the sentences given, and with these and what else was found, ``most`` in all."""
     for one, other in zip(given, found, strict=True):
         yield Example(f"{one.id}:given", one.claim, one.evidence, one.label, True)
         refs = {sentence.ref for sentence in one.evidence}
         added = [sentence for sentence in other.evidence if sentence.ref not in refs]
-        mixed = tuple([*one.evidence, *added][:MAX_EVIDENCE])
+        mixed = tuple([*one.evidence, *added][:most])
         yield Example(f"{one.id}:mixed", one.claim, mixed, one.label, True)
 
 
