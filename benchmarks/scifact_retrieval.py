@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 from adjudge.data import scifact
 from adjudge.evaluation.statistics import paired_bootstrap
+from adjudge.experiments.scifact import sentence_f1
 from adjudge.retrieval import Index, IndexRetriever, build_index
 from adjudge.retrieval.pipeline import CANDIDATES
 from adjudge.retrieval.select import SPREAD, best, choose_weight, fuse
@@ -89,19 +90,15 @@ def abstract_recall(claim: Claim, answer: Ranked, k: int) -> float:
     return len(gold & set(answer.abstracts[:k])) / len(gold)
 
 
-def sentence_f1(claims: Sequence[Claim], answers: Sequence[Ranked], counts: Sequence[int]) -> float:
-    """Micro F1: of all sentences kept and all gold sentences, over the claims together."""
-    right = kept = gold = 0
-    for claim, answer, count in zip(claims, answers, counts, strict=True):
-        refs = {ref for group in claim.gold for ref in group}
-        right += len(refs & set(answer.sentences[:count]))
-        kept += len(answer.sentences[:count])
-        gold += len(refs)
-    return 2 * right / (kept + gold)
+def kept_f1(claims: Sequence[Claim], answers: Sequence[Ranked], counts: Sequence[int]) -> float:
+    """Sentence F1 where so many sentences of each answer are kept."""
+    gold = [{ref for group in claim.gold for ref in group} for claim in claims]
+    kept = [set(answer.sentences[:count]) for answer, count in zip(answers, counts, strict=True)]
+    return sentence_f1(gold, kept)
 
 
 def choose_count(claims: Sequence[Claim], answers: Sequence[Ranked]) -> int:
-    return max(range(1, 6), key=lambda n: sentence_f1(claims, answers, [n] * len(claims)))
+    return max(range(1, 6), key=lambda n: kept_f1(claims, answers, [n] * len(claims)))
 
 
 def folds(count: int) -> Iterator[tuple[list[int], list[int]]]:
@@ -125,8 +122,8 @@ def report(name: str, judged: Sequence[Judged], answer: Callable[[list[int], int
         k: [abstract_recall(*pair, k) for pair in zip(claims, answers, strict=True)] for k in (1, 3, 10)
     }
     shares = [sum(recalls[k]) / len(claims) for k in recalls]
-    fixed = [sentence_f1(claims, answers, [n] * len(claims)) for n in (3, 5)]
-    cells = [*shares, sentence_f1(claims, answers, counts), *fixed]
+    fixed = [kept_f1(claims, answers, [n] * len(claims)) for n in (3, 5)]
+    cells = [*shares, kept_f1(claims, answers, counts), *fixed]
     print(f"| {name} | {' | '.join(f'{cell:.3f}'.lstrip('0') for cell in cells)} | {chosen} |", flush=True)
     return recalls[3]
 
