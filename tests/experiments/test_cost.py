@@ -17,8 +17,8 @@ def test_work_grows_with_what_is_trained(toy_files: dict[str, Path], tmp_path: P
         return cost.flops
 
     one = flops(objectives=["ce"], weighting=[False])
-    # Claims of two rows, near 10 tokens each; 6 layers of 1.77 M weights. 24 claims are trained on, with 6 operations for
-    # each weight and token; 9 are predicted at two evaluations (3 steps, every 2), 9 more and 9 others at the end, with 2.
+    # Claims of two rows, near 10 tokens each; 6 layers of 1.77 M weights. 24 claims are trained on, with 6 operations
+    # for each weight and token; 9 are predicted at both evaluations (steps 2 and 3) and at the end, 9 others once: 2.
     assert one == pytest.approx(6 * 1.77e6 * 2 * 10 * (6 * 24 + 2 * (2 * 9 + 9 + 9)), rel=0.3)
     assert flops(objectives=["sr"]) == pytest.approx(3 * one)  # CE, SR, SR + weighting
     assert flops(objectives=["ce"], weighting=[False], seeds=[0, 1]) == pytest.approx(2 * one)
