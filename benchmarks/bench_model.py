@@ -28,6 +28,7 @@ from adjudge.config import ModelSettings, TrainingSettings
 from adjudge.data.readers import read_examples_any
 from adjudge.data.world import examples as world_examples
 from adjudge.data.world import generate
+from adjudge.models.dropout import Dropout
 from adjudge.objectives import Objective
 from adjudge.training.checkpoint import VerdictModel, build
 from adjudge.training.dataset import tokenize
@@ -122,6 +123,15 @@ def parity(bench: Bench) -> Section:
     return f"Largest difference of a probability to adjudge: {said}.", apart
 
 
+def with_plain_dropout(module: torch.nn.Module) -> torch.nn.Module:
+    """The module with PyTorch's own dropout, which the other contestants use."""
+    for parent in list(module.modules()):
+        for name, child in list(parent.named_children()):
+            if isinstance(child, Dropout):
+                setattr(parent, name, torch.nn.Dropout(child.p))
+    return module
+
+
 def trainers(bench: Bench, cache: Path, alone: str | None = None) -> dict[str, Callable[[], None]]:
     """A forward and backward pass over eight claims and an optimizer step, each contestant with its own weights.
 
@@ -149,11 +159,12 @@ def trainers(bench: Bench, cache: Path, alone: str | None = None) -> dict[str, C
     order = range(len(claims))
 
     def published() -> Callable[[], None]:
-        theirs = Published(module if alone else copy.deepcopy(module))
+        theirs = Published(with_plain_dropout(module if alone else copy.deepcopy(module)))
         return stepper(theirs, lambda: theirs(*bench.batcher(claims)), fused=False)
 
     def plain() -> Callable[[], None]:
-        theirs = Dynamic(module if alone else copy.deepcopy(module), bench.model.writer.tokenizer)
+        own = with_plain_dropout(module if alone else copy.deepcopy(module))
+        theirs = Dynamic(own, bench.model.writer.tokenizer)
         return stepper(theirs, lambda: theirs(claims), fused=False)
 
     def whole() -> Callable[[], None]:

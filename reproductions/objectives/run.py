@@ -35,8 +35,8 @@ def main(data: Path, out: Path, jobs: int = 2) -> None:
     for objective in ("mll", "srn", "sr"):
         tuned = out / f"tune-{objective}"
         adjudge(
-            "tune", PLAN, "--objective", objective, "--unweighted", *files, "--out", tuned,
-            "--cache", out / "cache",
+            "tune", PLAN, "--objective", objective, "--unweighted", *files, "--set", 'grid.variants=["paper"]',
+            "--out", tuned, "--cache", out / "cache",
         )  # fmt: skip
         lam[objective] = json.loads((tuned / "tuning.json").read_text())["selected"]["lam"]
     table = ", ".join(f"{objective} = {value}" for objective, value in lam.items())

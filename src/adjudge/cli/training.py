@@ -41,7 +41,7 @@ def train(
     preset: Annotated[
         str | None,
         typer.Option(
-            help="minilm, bert-base, bert-large, roberta-large, default-model or default-model-second; options win over it."
+            help="minilm, bert-base, bert-large, roberta-large, default-model, default-model-second; options win."
         ),
     ] = None,
     config: Annotated[

@@ -10,6 +10,7 @@ from torch.nn.functional import pad
 
 from adjudge.errors import ConfigError
 from adjudge.models.batch import Batch
+from adjudge.models.dropout import use_fast_dropout
 from adjudge.models.packed import Packing, encode_layer, pack, unpack
 
 SLACK = 8
@@ -41,6 +42,7 @@ class Backbone(nn.Module):
     def __init__(self, encoder: Any, frozen: int = 0, pooling: Literal["pooler", "mean"] = "pooler") -> None:
         super().__init__()
         self.encoder = encoder
+        use_fast_dropout(encoder)
         self.pooling = pooling
         self.hidden_size = _hidden_size(encoder.config)
         self.frozen = frozen

@@ -7,6 +7,7 @@ from torch.nn.functional import log_softmax
 
 from adjudge.models.backbone import Backbone
 from adjudge.models.batch import Batch, ModelOutput
+from adjudge.models.dropout import Dropout
 
 
 class Concat(nn.Module):
@@ -15,7 +16,7 @@ class Concat(nn.Module):
     def __init__(self, backbone: Backbone, classes: int, dropout: float = 0.1) -> None:
         super().__init__()
         self.backbone = backbone
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.verdict = nn.Linear(backbone.hidden_size, classes)
 
     def forward(self, batch: Batch) -> ModelOutput:

@@ -8,6 +8,7 @@ from torch.nn.functional import log_softmax, normalize
 
 from adjudge.models.backbone import Backbone
 from adjudge.models.batch import Batch, ModelOutput
+from adjudge.models.dropout import Dropout
 from adjudge.models.kernels import KERNELS, kernel_pooling
 
 ABSENT = -1e30
@@ -27,7 +28,7 @@ class KGAT(nn.Module):
         super().__init__()
         d = backbone.hidden_size
         self.backbone = backbone
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.node_score = nn.Linear(KERNELS, 1)
         self.token_score = nn.Linear(KERNELS, 1)
         self.attention = nn.Sequential(

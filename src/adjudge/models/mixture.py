@@ -8,6 +8,7 @@ from torch.nn.functional import log_softmax
 
 from adjudge.models.backbone import Backbone
 from adjudge.models.batch import Batch, ModelOutput
+from adjudge.models.dropout import Dropout
 from adjudge.models.kgat import ABSENT
 
 
@@ -22,7 +23,7 @@ class Mixture(nn.Module):
         super().__init__()
         d = backbone.hidden_size
         self.backbone = backbone
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.node_score = nn.Linear(d, 1)
         self.verdict = nn.Linear(2 * d, classes)
 

@@ -19,6 +19,7 @@ constexpr int LANES = 8;
 constexpr int64_t WORTH_SHARING = 200000;  // operations; what is less takes a thread less time than to wake another
 typedef float Floats __attribute__((vector_size(4 * LANES)));
 typedef int32_t Ints __attribute__((vector_size(4 * LANES)));
+typedef uint32_t Words __attribute__((vector_size(4 * LANES)));
 
 // work(from, to) for shares of the rows. With OpenMP on the threads of PyTorch, which spin for a while after its own
 // work and would be in the way of others.
@@ -261,6 +262,29 @@ void adjudge_pool_backward(const float *similarity, const uint8_t *mask, const f
                            int64_t rows, int64_t columns, int threads) {
     in_parallel(rows, rows * columns * KERNELS, threads, [=](int64_t from, int64_t to) {
         pool_rows_backward(similarity, mask, gradient, result, columns, from, to);
+    });
+}
+
+// Each number becomes 0 with probability `share`, else it is divided by 1 − share. Which ones, a hash of seed and place
+// decides: the steps of MurmurHash3's last mix, the halves of the seed added at different ones.
+void adjudge_dropout(const float *x, float *result, int64_t count, uint64_t seed, double share, int threads) {
+    const uint32_t low = uint32_t(seed), high = uint32_t(seed >> 32);
+    const uint32_t dropped = uint32_t(share * 4294967296.0);
+    const float scale = float(1 / (1 - share));
+    in_parallel(count, count, threads, [=](int64_t from, int64_t to) {
+        const auto keep = [=](int64_t i, Floats values) {
+            Words h = (Words{0, 1, 2, 3, 4, 5, 6, 7} + uint32_t(i)) * 0x9e3779b9u + low;
+            h ^= h >> 16, h *= 0x85ebca6bu, h ^= high;
+            h ^= h >> 13, h *= 0xc2b2ae35u;
+            h ^= h >> 16;
+            return h < dropped ? Floats{} : values * scale;
+        };
+        int64_t i = from;
+        for (; i + LANES <= to; i += LANES) {
+            const Floats kept = keep(i, load(x + i));
+            std::memcpy(result + i, &kept, sizeof kept);
+        }
+        for (; i < to; i++) result[i] = keep(i, all(x[i]))[0];
     });
 }
 

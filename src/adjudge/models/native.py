@@ -110,7 +110,13 @@ def _declared(library: Any) -> Any:
     library.adjudge_pool.argtypes = [pointer] * 3 + [size] * 2 + [threads]
     library.adjudge_pool_backward.argtypes = [pointer] * 4 + [size] * 2 + [threads]
     library.adjudge_linear.argtypes = [pointer] * 5 + [size] * 3 + [threads]
-    for function in (library.adjudge_pool, library.adjudge_pool_backward, library.adjudge_linear):
+    library.adjudge_dropout.argtypes = [pointer] * 2 + [size, ctypes.c_uint64, ctypes.c_double, threads]
+    for function in (
+        library.adjudge_pool,
+        library.adjudge_pool_backward,
+        library.adjudge_linear,
+        library.adjudge_dropout,
+    ):
         function.restype = None
     for function in (library.adjudge_has_int8, library.adjudge_prefers_int8):
         function.restype = ctypes.c_int
@@ -147,3 +153,12 @@ def pool_backward(similarity: Tensor, mask: Tensor, gradient: Tensor) -> Tensor:
         torch.get_num_threads(),
     )
     return result
+
+
+def dropout(x: Tensor, share: float, seed: int) -> Tensor:
+    """Zero for a share of the numbers of a contiguous tensor, the others divided by 1 − share."""
+    dropped = torch.empty_like(x)
+    native().library.adjudge_dropout(
+        x.data_ptr(), dropped.data_ptr(), x.numel(), seed, share, torch.get_num_threads()
+    )
+    return dropped

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
+
+from adjudge.models import native
+from adjudge.models.dropout import dropout as drop
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,10 @@ def attend(
         packing.spans, *(t.split(sizes) for t in (query, key, value)), strict=True
     ):
         q, k, v = (part.view(rows, length, heads, -1).transpose(1, 2) for part in packed)  # (R, h, L, d / h)
-        read = scaled_dot_product_attention(q, k, v, dropout_p=dropout)
+        if dropout and native.serves(q):
+            weights = (q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])).softmax(-1)
+            read = drop(weights, dropout) @ v
+        else:
+            read = scaled_dot_product_attention(q, k, v, dropout_p=dropout)
         parts.append(read.transpose(1, 2).reshape(rows * length, -1))
     return torch.cat(parts)

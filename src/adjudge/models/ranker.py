@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from adjudge.models.backbone import Backbone
 from adjudge.models.batch import Batch
+from adjudge.models.dropout import Dropout
 
 
 class Ranker(nn.Module):
@@ -15,7 +16,7 @@ class Ranker(nn.Module):
     def __init__(self, backbone: Backbone, dropout: float = 0.1) -> None:
         super().__init__()
         self.backbone = backbone
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.score = nn.Linear(backbone.hidden_size, 1)
 
     def forward(self, batch: Batch) -> Tensor:
