@@ -2,8 +2,9 @@
 
 DATA holds train.jsonl.gz, dev_retrieved.jsonl.gz, dev_gold.jsonl.gz, dev_claims.jsonl.gz and wiki-pages.jsonl.gz.
 Chooses the claims, tunes λ of MLL, SRN and SR without weighting (it also serves with weighting, and for the variant
-released), compares all arms on dev_retrieved, judges the same runs on dev_gold, and the chosen ones end to end on the
-small wiki, for the FEVER score of a closed world. Given again, it goes on where it was.
+released), compares all arms on dev_retrieved, and judges the chosen run of each on dev_gold, and end to end on the small
+wiki, for the FEVER score of a closed world. Reports lie in OUT/retrieved, OUT/gold and OUT/end-to-end. Given again, it
+goes on where it was.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def main(data: Path, out: Path, jobs: int = 2) -> None:
         "compare", PLAN, *files, "--test", data / "dev_retrieved.jsonl.gz", "--set", f"grid.lam={{{table}}}",
         "--out", out / "retrieved", "--cache", out / "cache", "--jobs", jobs,
     )  # fmt: skip
-    shared = ("--cache", out / "cache", "--jobs", jobs)
+    shared = ("--arms", "chosen", "--cache", out / "cache", "--jobs", jobs)
     adjudge("retest", out / "retrieved", "--test", data / "dev_gold.jsonl.gz", "--out", out / "gold", *shared)
     claims, evidence = out / "wiki" / "claims.jsonl", out / "wiki" / "evidence.jsonl"
     if not evidence.exists():
@@ -53,10 +54,11 @@ def main(data: Path, out: Path, jobs: int = 2) -> None:
             claims.write_text("".join(line for number, line in enumerate(lines) if number % EVERY == 0))
         adjudge("index", data / "wiki-pages.jsonl.gz", "--out", out / "wiki" / "index")
         adjudge("assemble", claims, "--corpus", out / "wiki" / "index", "--out", evidence)
-    adjudge(
-        "retest", out / "retrieved", "--test", evidence, "--gold", claims, "--arms", "chosen",
-        "--out", out / "end-to-end", *shared,
-    )  # fmt: skip
+    found = ("--test", evidence, "--gold", claims)
+    adjudge("retest", out / "retrieved", *found, "--out", out / "end-to-end", *shared)
+    tunings = [part for objective in lam for part in ("--tuning", out / f"tune-{objective}")]
+    for name, more in (("retrieved", tunings), ("gold", []), ("end-to-end", [])):
+        adjudge("report", out / name, "--between", "CE", "SR + weighting", *more)
 
 
 if __name__ == "__main__":
