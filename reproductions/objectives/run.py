@@ -2,7 +2,7 @@
 
 DATA holds train.jsonl.gz, dev_retrieved.jsonl.gz, dev_gold.jsonl.gz, dev_claims.jsonl.gz and wiki-pages.jsonl.gz.
 Chooses the claims, tunes λ of MLL, SRN and SR without weighting (it also serves with weighting, and for the variant
-released), compares all arms on dev_retrieved, and judges the chosen run of each on dev_gold, and end to end on the small
+released), compares all arms on dev_retrieved, and judges the chosen run of each on dev_gold and end to end on the small
 wiki, for the FEVER score of a closed world. Reports lie in OUT/retrieved, OUT/gold and OUT/end-to-end. Given again, it
 goes on where it was.
 """
