@@ -6,8 +6,8 @@ FOLDER holds SciFact's ``corpus.jsonl`` and ``claims_train.jsonl`` (or ``.gz``).
 REFUTES, a claim without evidence is NOT ENOUGH INFO. Each claim is judged twice (``VIEWS``). Fine-tuned verdicts on a
 fold come from a model trained on the other four, from MODEL on; claims that cite one abstract lie in one fold. Nothing
 is tuned: the settings below were fixed before the folds were judged, by what they cost in trials on the first 40 claims
-(whose results were seen; longer training did slightly better there). The last step is the checkpoint, and no temperature
-is fitted to SciFact (zero-shot has the model's own, fine-tuned none). Models compute in full precision.
+(whose results were seen; longer training did slightly better there). The last step is the checkpoint, and no
+temperature is fitted to SciFact (zero-shot has the model's own, fine-tuned none). Models compute in full precision.
 
 What is done lies in ``--out``; given again, the command goes on where it stopped.
 """
