@@ -53,8 +53,9 @@ from harness import (
 from published import ROWS, Batcher, Published
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "fever"
-PUBLISHED, PLAIN, OURS, FROZEN, INT8 = (
+PUBLISHED, WITHOUT_GRADIENTS, PLAIN, OURS, FROZEN, INT8 = (
     "published",
+    "published, gradients off",
     "hugging face",
     "adjudge",
     "adjudge, half frozen",
@@ -193,7 +194,12 @@ def predictors(bench: Bench, claims: list[Example], alone: bool = False) -> dict
         return bench.dynamic(claims).exp()
 
     bench.model.module.eval()
-    contestants = {PUBLISHED: published, PLAIN: dynamic, OURS: lambda: list(predict(bench.model, claims))}
+    contestants = {
+        PUBLISHED: published,
+        WITHOUT_GRADIENTS: torch.inference_mode()(published),
+        PLAIN: dynamic,
+        OURS: lambda: list(predict(bench.model, claims)),
+    }
     if not alone and (whole_numbers := quantized(bench.model)) is not None:
         contestants[INT8] = lambda: list(predict(whole_numbers, claims))
     return contestants
