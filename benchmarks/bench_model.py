@@ -308,6 +308,7 @@ KINDS = {
         "aten::gelu",
         "aten::bernoulli",
         "aten::native_dropout",
+        "_NativeDropout",
     ),
     "optimizer, clipping": ("aten::_fused_adamw", "Optimizer", "aten::_foreach", "aten::linalg_vector_norm"),
 }

@@ -43,11 +43,9 @@ _OPPOSITES = """
     opened closed | accepted rejected | alive dead | ancient modern | legal illegal | common rare | strong weak
     maternal paternal | protagonist antagonist | inside outside | upper lower | rich poor | guilty innocent
 """
-_OPPOSITE: dict[str, str] = {}
-for _pair in re.split(r"[|\n]", _OPPOSITES.strip()):
-    _one, _other = _pair.split()
-    _OPPOSITE.setdefault(_one, _other)
-    _OPPOSITE.setdefault(_other, _one)
+_PAIRS = [pair.split() for pair in re.split(r"[|\n]", _OPPOSITES.strip())]
+# Of two opposites of a word ("smallest": "largest", "biggest") the first counts.
+_OPPOSITE = {one: other for pair in reversed(_PAIRS) for one, other in (pair, pair[::-1])}
 
 Names = Mapping[str, tuple[str, ...]]
 """Names by the words they came after."""

@@ -82,7 +82,12 @@ def _recipe(settings: RunSettings) -> str:
 def _training(settings: RunSettings) -> str:
     if settings.augment is None:
         return ""
-    return (
+    begun = (
+        ""
+        if settings.model.init is None
+        else "Training began from the weights of another run (`model.init`). "
+    )
+    return begun + (
         "Every claim was shown in a view drawn at random: gold sentences among others, sentences as retrieved, near\n"
         "misses of the gold's page, sentences of other claims, nothing at all, or with a fact altered; some of\n"
         "them without titles, always in random order. "

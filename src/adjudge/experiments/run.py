@@ -243,7 +243,7 @@ def objective_for(settings: RunSettings, data: Dataset, labels: LabelSet) -> Obj
 
 
 def predict_and_score(
-    model: VerdictModel, data: DataSettings, test: Path, folder: Path, states: Path | None = None
+    model: VerdictModel, data: DataSettings, test: Path, folder: Path, states: Path
 ) -> Scores:
     """Predict the dev claims, for calibration, and the test claims, and score these.
 

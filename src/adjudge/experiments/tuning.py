@@ -256,7 +256,7 @@ def tune(
         command,
         tuple(points),
         points[best],
-        _test(trials[best], folder),
+        _test(trials[best], folder, (cache or folder / "cache") / "states"),
     )
     write_json(folder / RECORD, result.to_dict())
     return result
@@ -325,7 +325,7 @@ class _Work:
         return Point(spec.arm.lam, spec.arm.beta, spec.seed, accuracy, state, step, folder.name)
 
 
-def _test(trial: Trial, folder: Path) -> Scores | None:
+def _test(trial: Trial, folder: Path, states: Path) -> Scores | None:
     """The selected run's scores on the test claims, predicted once; no other run sees these claims."""
     if trial.data.test is None:
         return None
@@ -335,6 +335,6 @@ def _test(trial: Trial, folder: Path) -> Scores | None:
         return score(selected / "predictions.jsonl", trial.data.gold or trial.data.test, trial.data.label_set)
     from adjudge.training.checkpoint import load_model
 
-    model = load_model(trial.job.folder)
+    model = load_model(trial.job.folder, settings.training.freeze_layers)
     model.module.to(pick_device("auto"))
-    return predict_and_score(model, trial.data, trial.data.test, selected)
+    return predict_and_score(model, trial.data, trial.data.test, selected, states)

@@ -13,13 +13,10 @@ from torch import Tensor
 from adjudge.models import ModelOutput
 from adjudge.training.checkpoint import VerdictModel
 from adjudge.training.dataset import Dataset, chunks, cut, tokenize
-from adjudge.training.frozen import cached_states
+from adjudge.training.frozen import BATCH_TOKENS, cached_states
 from adjudge.types import Example, Verdict
 
-WINDOW = 1024
-BATCH_TOKENS = 4096
-"""Tokens of a forward pass, some 20 claims of five FEVER sentences. With more of them the allocator of the C library
-would give every large matrix back to the system, to be cleared before its next use."""
+WINDOW = 256
 
 
 def predict(
