@@ -79,6 +79,7 @@ CHANGED: dict[str, dict[str, Any]] = {
         "nothing": 0.01,
         "altered": 0.0,
         "title_dropout": 1.0,
+        "invented": 5,
     },
 }
 

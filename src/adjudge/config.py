@@ -135,12 +135,13 @@ class AugmentSettings(BaseModel):
 
     passes: int = Field(1, ge=1, description="examples drawn of every claim")
     sentences: int = Field(3, ge=1, le=MAX_EVIDENCE, description="most sentences shown")
-    retrieved: float = Field(0.3, ge=0, le=1, description="what was retrieved, gold among it")
+    retrieved: float = Field(0.3, ge=0, le=1, description="what was retrieved, gold or as telling among it")
     contrast: float = Field(0.15, ge=0, le=1, description="near misses instead of gold: NOT ENOUGH INFO")
     irrelevant: float = Field(0.03, ge=0, le=1, description="another claim's sentences: NOT ENOUGH INFO")
     nothing: float = Field(0.02, ge=0, le=1, description="no sentence: NOT ENOUGH INFO")
     altered: float = Field(0.05, ge=0, le=1, description="a fact changed: SUPPORTS becomes REFUTES")
     title_dropout: float = Field(0.5, ge=0, le=1, description="examples shown without titles")
+    invented: int = Field(0, ge=0, description="claims of a made-up world added to every pass")
 
     @model_validator(mode="after")
     def _shares_fit(self) -> AugmentSettings:

@@ -16,6 +16,9 @@ NAMES = names_of(
         "Clara was born in October.",
         "Ang is a Taiwanese director and was born in New York City.",
         "Ada is an English writer.",
+        "Jane Austen wrote Emma.",
+        "Hamlet was written by William Shakespeare.",
+        "Michael Mann directed Heat.",
     ]
 )
 
@@ -31,6 +34,7 @@ def test_names_are_known_by_the_words_before_them():
         "born": ("Bonn", "New York City"),
         "directed": ("Joel Coen", "Michael Mann"),
         "nation": ("English", "Taiwanese"),
+        "written": ("Jane Austen", "William Shakespeare"),
     }
 
 
@@ -46,6 +50,11 @@ def test_names_are_known_by_the_words_before_them():
             "Ada is an English writer.",
             "Ada ( born 1815 ) is an English writer .",
             ("Ada is a Taiwanese writer.", "Ada ( born 1815 ) is a Taiwanese writer ."),
+        ),
+        (
+            "Jane Austen wrote Emma.",
+            "Emma is a novel by Jane Austen .",
+            ("William Shakespeare wrote Emma.", "Emma is a novel by William Shakespeare ."),
         ),
         (
             "Asia is the largest continent.",

@@ -66,15 +66,20 @@ def test_a_claim_without_gold_shows_what_was_retrieved():
     assert {len(e.evidence) for e in examples} == {1, 2, 3}
 
 
-def test_the_retrieved_view_needs_gold_among_what_it_shows():
+def test_the_retrieved_view_needs_gold_or_as_much_among_what_it_shows():
     examples = drawn(FARGO, retrieved=1)
     two = {FARGO.retrieved[0].text, FARGO.retrieved[1].text}
     assert {frozenset(texts(e)) for e in examples} == {
         frozenset(two),
         frozenset({*two, FARGO.retrieved[2].text}),
     }
-    missed = source([replace(FARGO, retrieved=FARGO.retrieved[2:])], PAGES)
-    assert all(FARGO.gold[0].text in texts(e) for e in drawn(FARGO, missed, retrieved=1))
+    _, _, other, same = FARGO.retrieved
+    less = Evidence("Fargo was renewed by FX .")
+    for retrieved, shows_gold in (((other, less), True), ((other, same), False)):
+        missed = source([replace(FARGO, retrieved=retrieved)], PAGES)
+        examples = drawn(FARGO, missed, retrieved=1)
+        assert {FARGO.gold[0].text in texts(e) for e in examples} == {shows_gold}
+        assert {e.label for e in examples} == {"SUPPORTS"}
 
 
 def test_contrast_shows_near_misses_and_says_not_enough_info():
@@ -136,6 +141,17 @@ def test_a_draw_hangs_on_seed_pass_and_claim_alone():
     among = augmented(DATA, AugmentSettings(passes=3, irrelevant=0), 1)
     assert list(alone) == [e for e in among if str(e.id).startswith("2/")]
     assert len({e.id for e in usual}) == len(usual) == 6
+
+
+def test_claims_of_a_made_up_world_join_every_pass():
+    usual, more = (
+        list(augmented(DATA, AugmentSettings(passes=2, invented=count), seed=1)) for count in (0, 30)
+    )
+    invented = [e for e in more if str(e.id).startswith("invented-")]
+    assert [e for e in more if e not in invented] == usual
+    assert len({e.id for e in invented}) == len({e.claim for e in invented}) == 60
+    assert Counter(e.label for e in invented) == {"SUPPORTS": 20, "REFUTES": 20, "NOT ENOUGH INFO": 20}
+    assert {len(e.evidence) for e in invented} == {1, 2, 3}
 
 
 def test_a_held_out_claim_is_seen_with_gold_and_as_retrieved():

@@ -27,7 +27,9 @@ _MADE = (
 _WORD = r"(?:[A-Z]\.|[A-Z][\w'-]*)"
 _NAME = rf"{_WORD}(?: (?:of |the |de )?{_WORD})*"
 _RELATION = re.compile(
-    rf"\b(?:(?P<placed>{_PLACED}) in|(?P<made>{_MADE}) by|(?P<capital>capital) of) (?P<name>{_NAME})"
+    rf"\b(?:(?P<placed>{_PLACED}) in|(?P<made>{_MADE}) by|(?P<only>capital of|married to|named after))"
+    rf" (?P<name>{_NAME})"
+    rf"|^(?P<maker>{_NAME}) (?P<makes>directed|wrote|created|composed|founded|designed|discovered|invented|painted) "
     r"|\b(?:is|was) an? (?P<nation>[A-Z][a-z]+(?:an|ish|ese|ch|sh))\b"
 )
 _MONTHS = frozenset(
@@ -42,6 +44,13 @@ _OPPOSITES = """
     positive negative | major minor | public private | professional amateur | majority minority | began ended
     opened closed | accepted rejected | alive dead | ancient modern | legal illegal | common rare | strong weak
     maternal paternal | protagonist antagonist | inside outside | upper lower | rich poor | guilty innocent
+    open closed | allowed forbidden | permitted prohibited | first last | early late | hot cold | warm cold | wet dry
+    deep shallow | wide narrow | fast slow | tall short | long short | large small | big small | full empty
+    cheap expensive | bought sold | import export | hero villain | friend enemy | summer winter | day night
+    indoor outdoor | urban rural | liberal conservative | always never | praised criticized | popular unpopular
+    gained lost | passed failed | appointed dismissed | arrived departed | started stopped | acquitted convicted
+    boy girl | boys girls | uncle aunt | nephew niece | domestic foreign | optional compulsory
+    permanent temporary | victory defeat | newest oldest | fiction nonfiction
 """
 _PAIRS = [pair.split() for pair in re.split(r"[|\n]", _OPPOSITES.strip())]
 # Of two opposites of a word ("smallest": "largest", "biggest") the first counts.
@@ -125,9 +134,10 @@ def _relations(claim: str) -> list[tuple[str, str]]:
     """(the word before, the name) for every name that stands where there is room for one only."""
     found = []
     for match in _RELATION.finditer(claim):
-        name = match["nation"] or match["name"]
+        name = match["nation"] or match["maker"] or match["name"]
+        relation = match["placed"] or match["made"] or match["only"] or match["makes"] or "nation"
         if name.split()[0] not in _MONTHS:
-            found.append((match["placed"] or match["made"] or match["capital"] or "nation", name))
+            found.append(("written" if relation == "wrote" else relation, name))
     return found
 
 

@@ -5,13 +5,14 @@ otherwise: some sentences or none, with titles or without, often related to the 
 Each draw gives a claim one of these views:
 
     gold        gold sentences among others                               → the claim's label
-    retrieved   what the retriever found, gold among it                   → the claim's label
+    retrieved   what the retriever found, gold or as telling among it      → the claim's label
     contrast    near misses: of the gold's own page, or retrieved         → NOT ENOUGH INFO
     irrelevant  sentences of other claims                                 → NOT ENOUGH INFO
     nothing     no sentence at all                                        → NOT ENOUGH INFO
     altered     a fact of claim and gold changed in one of the two        SUPPORTS → REFUTES
 
-A draw depends on the seed, the pass and the claim's id alone.
+A draw depends on the seed, the pass and the claim's id alone. Claims of a made-up world may be added: plain ones,
+where nothing but the sentences can tell.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from adjudge.config import AugmentSettings
+from adjudge.data import world
 from adjudge.data.alter import Names, alter, names_of
-from adjudge.data.entities import is_held_out, title_of, titles_by_sentence
+from adjudge.data.entities import is_held_out, leading_entity, title_of, titles_by_sentence
 from adjudge.data.kgat import TrainingClaim
 from adjudge.data.text import evidence_title
 from adjudge.types import MAX_EVIDENCE, Evidence, Example, Label
@@ -91,6 +93,16 @@ def augmented(data: Source, settings: AugmentSettings, seed: int) -> Iterator[Ex
                 shown = [replace(sentence, page="", title="") for sentence in shown]
             rng.shuffle(shown)
             yield Example(f"{claim.id}/{number}", text, tuple(shown), label)
+        if settings.invented:
+            yield from _invented(settings, f"{seed} {number}", number)
+
+
+def _invented(settings: AugmentSettings, seed: str, number: int) -> Iterator[Example]:
+    """Claims of a made-up world, as many of each label, with gold among near misses."""
+    drawn = random.Random(seed).randrange(2**31)
+    made_up = world.generate(settings.invented, drawn, (1 / 3, 1 / 3, 1 / 3))
+    for example in world.examples(made_up, "gold", drawn, settings.sentences):
+        yield replace(example, id=f"invented-{example.id}/{number}")
 
 
 Drawn = tuple[str, list[Evidence], str]
@@ -128,9 +140,21 @@ def _gold(claim: TrainingClaim, sentences: int, rng: random.Random) -> Drawn:
 def _retrieved(data: Source, claim: TrainingClaim, room: int, rng: random.Random) -> Drawn | None:
     shown = list(claim.retrieved[: max(2, room)])
     gold = {sentence.text for sentence in claim.gold}
-    if gold and not any(sentence.text in gold for sentence in shown):
+    if gold and not any(sentence.text in gold or _is_as_telling(sentence, claim) for sentence in shown):
         return None
     return claim.text, shown, claim.label
+
+
+def _is_as_telling(sentence: Evidence, claim: TrainingClaim) -> bool:
+    """Whether a sentence names the claim's subject and has as many of its words as gold: FEVER's gold is not all."""
+    about = _words(claim.text)
+
+    def told(s: Evidence) -> int:
+        return len(_words(f"{evidence_title(s)} {s.text}") & about)
+
+    subject = leading_entity(claim.text).split()[-1]
+    named = subject in f"{evidence_title(sentence)} {sentence.text}"
+    return named and told(sentence) >= max(1, *map(told, claim.gold))
 
 
 def _nothing(data: Source, claim: TrainingClaim, room: int, rng: random.Random) -> Drawn | None:
