@@ -27,7 +27,7 @@ CLASSES = {
 }
 CLASS_OF = {word: general for general, words in CLASSES.items() for word in words.split()}
 WORK = "|".join([*CLASS_OF, *CLASSES])
-GENRE = "(drama|comedy|western|horror|science fiction|war|crime|adventure)"
+GENRE = "(drama|comedy|western|horror|science fiction|war|crime|mystery)"
 MUSIC = "(jazz|folk|rock|punk|blues|country|soul|reggae)"
 
 # kind, relation, how a page states it, how a claim (names blanked) speaks of it

@@ -65,7 +65,7 @@ FIXED_POOLS: dict[str, tuple[str, ...]] = {
     "length": tuple(str(kilometres) for kilometres in range(40, 480)),
     "occupation": tuple(word for words in OCCUPATIONS.values() for word in words),
     "product": tuple(word for words in PRODUCTS.values() for word in words),
-    "film_genre": ("drama", "comedy", "western", "horror", "science fiction", "war", "crime", "adventure"),
+    "film_genre": ("drama", "comedy", "western", "horror", "science fiction", "war", "crime", "mystery"),
     "band_genre": ("jazz", "folk", "rock", "punk", "blues", "country", "soul", "reggae"),
 }
 """Value types whose values are the same everywhere; the others are names of the neighbourhood."""
