@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -221,3 +222,27 @@ def test_help_teaches_by_example(command: tuple[str, ...]) -> None:
     assert done.returncode == 0
     if command and command != ("data",):
         assert f"adjudge {' '.join(command)} " in done.stdout
+
+
+def test_a_command_that_is_terminated_tidies_up_first(tmp_path: Path):
+    """What a half-written file's ``except`` and ``finally`` do is done when a scheduler ends a run."""
+    left = tmp_path / "half-written"
+    script = f"""
+import pathlib, time, adjudge.cli
+def app():
+    path = pathlib.Path({str(left)!r})
+    try:
+        path.touch()
+        print("writing", flush=True)
+        time.sleep(60)
+    finally:
+        path.unlink()
+adjudge.cli.app = app
+adjudge.cli.main()
+"""
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and process.stdout.readline() == "writing\n"
+        assert left.exists()
+        process.terminate()
+        assert process.wait(timeout=30) == 128 + signal.SIGTERM
+    assert not left.exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
 from adjudge.cli.app import app
@@ -12,6 +13,7 @@ __all__ = ["app", "main"]
 
 def main() -> None:
     """Run a command; what a user can get wrong ends with one clear message and exit code 2."""
+    signal.signal(signal.SIGTERM, _end)  # as a scheduler sends: half-written files are removed on the way out
     try:
         app()
     except AdjudgeError as error:
@@ -24,6 +26,10 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.stderr.write("adjudge: interrupted.\n")
         raise SystemExit(130) from None
+
+
+def _end(number: int, frame: object) -> None:
+    raise SystemExit(128 + number)
 
 
 def _stop(message: str) -> None:
