@@ -224,7 +224,7 @@ def test_the_checkpoint_is_the_one_with_the_best_dev_accuracy(
     settings = TrainingSettings(**{**tiny.DEFAULTS, **FAST, "warmup": 0.5, "eval_every": 2})
     progress = train(model, data, dev, Objective("ce"), settings, tmp_path / "run")
     measured = [m for m in metrics(tmp_path / "run") if m["split"] == "dev"]
-    best = max(measured, key=lambda m: m["label_accuracy"])  # the first of equals
+    best = max(reversed(measured), key=lambda m: m["label_accuracy"])  # the last of equals
     assert (progress.best_step, progress.best_accuracy) == (best["step"], best["label_accuracy"])
     other = measured[-1 if direction == "away" else 0]
     assert best["label_accuracy"] > other["label_accuracy"]

@@ -41,7 +41,8 @@ def train(
     preset: Annotated[
         str | None,
         typer.Option(
-            help="minilm, bert-base, bert-large, roberta-large, default-model, default-model-second; options win."
+            help="minilm, bert-base, bert-large, roberta-large, default-model, default-model-second, "
+            "default-model-third; options win."
         ),
     ] = None,
     config: Annotated[

@@ -82,16 +82,17 @@ def _recipe(settings: RunSettings) -> str:
 def _training(settings: RunSettings) -> str:
     if settings.augment is None:
         return ""
-    begun = (
-        ""
-        if settings.model.init is None
-        else "Training began from the weights of another run (`model.init`). "
-    )
-    return begun + (
+    said = (
         "Every claim was shown in a view drawn at random: gold sentences among others, sentences as retrieved, near\n"
         "misses of the gold's page, sentences of other claims, nothing at all, or with a fact altered; some of\n"
         "them without titles, always in random order. "
     )
+    if settings.model.init is not None:
+        said = f"Training began from the weights of another run (`model.init`).\n{said}"
+    if settings.augment.invented:
+        count = f"{settings.augment.invented:,}"
+        said += f"{count} claims about a made-up world (`adjudge data\nworld`) joined every pass. "
+    return said
 
 
 def _table(parts: list[Figures]) -> str:

@@ -54,7 +54,7 @@ def train(
     workers: Workers | None = None,
     report: Callable[[Metric, int], None] = lambda metric, steps: None,
 ) -> Progress:
-    """Train a model; ``folder/checkpoint`` holds its best weights by dev LA, or the last without dev.
+    """Train a model; ``folder/checkpoint`` holds its best weights by dev LA, of equals the last; without dev the last.
 
     Args:
         model: trained in place.
@@ -209,7 +209,7 @@ def _evaluate(model: VerdictModel, data: Dataset, objective: Objective, at: Metr
 def _keep_best(
     model: VerdictModel, folder: Path, progress: Progress, accuracy: float, workers: Workers
 ) -> Progress:
-    if accuracy <= progress.best_accuracy:
+    if accuracy < progress.best_accuracy:  # of equals the last is kept, which has learnt for longer
         return progress
     if workers.is_first:
         save_model(model, folder / "checkpoint")
