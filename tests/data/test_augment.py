@@ -80,6 +80,10 @@ def test_the_retrieved_view_needs_gold_or_as_much_among_what_it_shows():
         examples = drawn(FARGO, missed, retrieved=1)
         assert {FARGO.gold[0].text in texts(e) for e in examples} == {shows_gold}
         assert {e.label for e in examples} == {"SUPPORTS"}
+    nameless = replace(FARGO, text="'s .", retrieved=(other, same))
+    assert all(
+        FARGO.gold[0].text in texts(e) for e in drawn(nameless, source([nameless], PAGES), retrieved=1)
+    )
 
 
 def test_contrast_shows_near_misses_and_says_not_enough_info():

@@ -5,7 +5,7 @@ otherwise: some sentences or none, with titles or without, often related to the 
 Each draw gives a claim one of these views:
 
     gold        gold sentences among others                               → the claim's label
-    retrieved   what the retriever found, gold or as telling among it      → the claim's label
+    retrieved   what the retriever found, gold or as telling among it     → the claim's label
     contrast    near misses: of the gold's own page, or retrieved         → NOT ENOUGH INFO
     irrelevant  sentences of other claims                                 → NOT ENOUGH INFO
     nothing     no sentence at all                                        → NOT ENOUGH INFO
@@ -152,8 +152,8 @@ def _is_as_telling(sentence: Evidence, claim: TrainingClaim) -> bool:
     def told(s: Evidence) -> int:
         return len(_words(f"{evidence_title(s)} {s.text}") & about)
 
-    subject = leading_entity(claim.text).split()[-1]
-    named = subject in f"{evidence_title(sentence)} {sentence.text}"
+    subject = leading_entity(claim.text).split()
+    named = bool(subject) and subject[-1] in f"{evidence_title(sentence)} {sentence.text}"
     return named and told(sentence) >= max(1, *map(told, claim.gold))
 
 
