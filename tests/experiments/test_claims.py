@@ -64,6 +64,7 @@ def test_every_augment_setting_changes_what_is_drawn_and_the_runs_name(files: di
         "nothing": 0.3,
         "altered": 0.4,
         "title_dropout": 0.0,
+        "invented": 20,
     }
     base = settings(files)
     assert changes.keys() == type(base.augment).model_fields.keys()

@@ -131,7 +131,7 @@ def test_an_interrupted_command_frees_the_runs_and_can_be_given_again(
 ) -> None:
     files = [item for name, path in toy_files.items() for item in (f"--{name}", path)]
     (tmp_path / "plan.toml").write_text(
-        "[run.model]\nmax_length = 32\n[run.training]\nepochs = 40\nbatch_size = 8\naccumulation = 1\n"
+        "[run.model]\nmax_length = 32\n[run.training]\nepochs = 100\nbatch_size = 8\naccumulation = 1\n"
         'eval_every = 5\n[grid]\nbackbones = ["tiny"]\nweighting = [false]\nseeds = [0]\n'
     )
     command = ["compare", "plan.toml", *files, "--objectives", "ce", "--out", "out", "--ray", cluster.address]
