@@ -29,7 +29,7 @@ def many(claim: str, sentence: str) -> list[Altered]:
     return [one for one in found if one]
 
 
-def test_names_are_known_by_the_words_before_them():
+def test_names_are_known_by_the_words_beside_them():
     assert NAMES == {
         "born": ("Bonn", "New York City"),
         "directed": ("Joel Coen", "Michael Mann"),

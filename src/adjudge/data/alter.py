@@ -1,8 +1,8 @@
 """A claim and the sentence that supports it, with a fact both name changed in one of them, so that they contradict.
 
-Three kinds of facts are looked for: a number; a name after words that leave room for one only ("born in", "directed
-by", a nationality); a word that has an opposite ("largest", "husband"). The rules are rough, and so is some of what
-they make.
+Three kinds of facts are looked for: a number; a name beside words that leave room for one only ("born in", "directed
+by", "wrote", a nationality); a word that has an opposite ("largest", "husband"). The rules are rough, and so is some of
+what they make.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _PAIRS = [pair.split() for pair in re.split(r"[|\n]", _OPPOSITES.strip())]
 _OPPOSITE = {one: other for pair in reversed(_PAIRS) for one, other in (pair, pair[::-1])}
 
 Names = Mapping[str, tuple[str, ...]]
-"""Names by the words they came after."""
+"""Names by the words they stood beside."""
 
 
 class Altered(NamedTuple):
@@ -131,7 +131,7 @@ def _opposite(claim: str, sentence: str, names: Names, rng: random.Random) -> Ch
 
 
 def _relations(claim: str) -> list[tuple[str, str]]:
-    """(the word before, the name) for every name that stands where there is room for one only."""
+    """(the words beside it, the name) for every name that stands where there is room for one only."""
     found = []
     for match in _RELATION.finditer(claim):
         name = match["nation"] or match["maker"] or match["name"]

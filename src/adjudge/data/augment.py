@@ -147,14 +147,11 @@ def _retrieved(data: Source, claim: TrainingClaim, room: int, rng: random.Random
 
 def _is_as_telling(sentence: Evidence, claim: TrainingClaim) -> bool:
     """Whether a sentence names the claim's subject and has as many of its words as gold: FEVER's gold is not all."""
-    about = _words(claim.text)
-
-    def told(s: Evidence) -> int:
-        return len(_words(f"{evidence_title(s)} {s.text}") & about)
-
-    subject = leading_entity(claim.text).split()
-    named = bool(subject) and subject[-1] in f"{evidence_title(sentence)} {sentence.text}"
-    return named and told(sentence) >= max(1, *map(told, claim.gold))
+    about, subject = _words(claim.text), leading_entity(claim.text).split()
+    told, *by_gold = (f"{evidence_title(s)} {s.text}" for s in (sentence, *claim.gold))
+    if not subject or subject[-1] not in told:
+        return False
+    return len(_words(told) & about) >= max(1, *(len(_words(text) & about) for text in by_gold))
 
 
 def _nothing(data: Source, claim: TrainingClaim, room: int, rng: random.Random) -> Drawn | None:
