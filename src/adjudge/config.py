@@ -136,7 +136,6 @@ class AugmentSettings(BaseModel):
     passes: int = Field(1, ge=1, description="examples drawn of every claim")
     sentences: int = Field(3, ge=1, le=MAX_EVIDENCE, description="most sentences shown")
     retrieved: float = Field(0.3, ge=0, le=1, description="what was retrieved, gold or as telling among it")
-    page: float = Field(0, ge=0, le=1, description="claims whose page is searched first (data.pages)")
     contrast: float = Field(0.15, ge=0, le=1, description="near misses instead of gold: NOT ENOUGH INFO")
     irrelevant: float = Field(0.03, ge=0, le=1, description="another claim's sentences: NOT ENOUGH INFO")
     nothing: float = Field(0.02, ge=0, le=1, description="no sentence: NOT ENOUGH INFO")
@@ -167,8 +166,6 @@ class RunSettings(BaseModel):
     def _augments_fever(self) -> RunSettings:
         if self.augment is None and (self.data.holdout or self.data.pages):
             raise ValueError("data.holdout and data.pages need a section augment")
-        if self.augment is not None and self.augment.page and not self.data.pages:
-            raise ValueError("augment.page needs data.pages, the file of pages")
         if self.augment is not None and set(self.data.labels) != set(FEVER_LABELS.names):
             raise ValueError("augment knows FEVER's three labels only")
         return self

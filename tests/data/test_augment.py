@@ -14,15 +14,7 @@ from adjudge.data.entities import leading_entity
 from adjudge.data.kgat import TrainingClaim, read_pages, read_training_claims
 from adjudge.types import Evidence, Example
 
-OFF = {
-    "retrieved": 0,
-    "page": 0,
-    "contrast": 0,
-    "irrelevant": 0,
-    "nothing": 0,
-    "altered": 0,
-    "title_dropout": 0,
-}
+OFF = {"retrieved": 0, "contrast": 0, "irrelevant": 0, "nothing": 0, "altered": 0, "title_dropout": 0}
 PAGES = {
     0: (
         "Fargo is an American crime series .",
@@ -92,20 +84,6 @@ def test_the_retrieved_view_needs_gold_or_as_much_among_what_it_shows():
     assert all(
         FARGO.gold[0].text in texts(e) for e in drawn(nameless, source([nameless], PAGES), retrieved=1)
     )
-
-
-def test_a_page_that_is_searched_first_gives_its_best_sentences():
-    untold = TrainingClaim(3, "Fargo won awards at sea.", "NOT ENOUGH INFO", (), FARGO.retrieved)
-    data = source([FARGO, untold], PAGES)
-    best = [PAGES[0][2], PAGES[0][0], PAGES[0][1]]  # "awards"; then, level, as they stand on the page
-    assert {frozenset(texts(e)) for e in drawn(untold, data, page=1) if len(e.evidence) == 2} == {
-        frozenset({best[0], untold.retrieved[0].text}),
-        frozenset(best[:2]),
-    }
-    assert frozenset(best) in {frozenset(texts(e)) for e in drawn(untold, data, page=1)}
-    unknown = replace(untold, text="Lodge 49 won awards.")
-    for example in drawn(unknown, source([FARGO, unknown], PAGES), page=1):
-        assert texts(example) <= {sentence.text for sentence in unknown.retrieved[:3]}
 
 
 def test_contrast_shows_near_misses_and_says_not_enough_info():
@@ -180,14 +158,12 @@ def test_claims_of_a_made_up_world_join_every_pass():
     assert {len(e.evidence) for e in invented} == {1, 2, 3}
 
 
-def test_a_held_out_claim_is_seen_with_gold_as_retrieved_and_from_its_page():
-    gold, retrieved, page, river, again = views(DATA, sentences=3)
-    assert [s.text for s in page.evidence] == [PAGES[0][1], PAGES[0][0], PAGES[0][2]]
+def test_a_held_out_claim_is_seen_with_gold_and_as_retrieved():
+    gold, retrieved, river, again = views(DATA, sentences=3)
     assert [s.text for s in gold.evidence] == [FARGO.gold[0].text]
     assert [s.text for s in retrieved.evidence] == [s.text for s in FARGO.retrieved[:3]]
     assert river.evidence == again.evidence and len(river.evidence) == 3
-    assert [e.id for e in (gold, retrieved, page, river)] == ["1/gold", "1/retrieved", "1/page", "2/gold"]
-    assert {gold.label, retrieved.label, page.label} == {"SUPPORTS"}
+    assert (gold.id, retrieved.id, gold.label) == ("1/gold", "1/retrieved", "SUPPORTS")
 
 
 def test_held_out_claims_share_no_entity_and_no_page_with_the_others():

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from adjudge.data.entities import is_held_out, lead_title, leading_entity, page_title, title_of
+from adjudge.data.entities import is_held_out, lead_title, leading_entity, title_of, titles_by_sentence
 
 
 @pytest.mark.parametrize(
@@ -38,23 +38,9 @@ def test_a_page_is_called_what_its_first_sentence_opens_with(sentence: str, titl
     assert lead_title(sentence) == title
 
 
-@pytest.mark.parametrize(
-    ("first", "subjects", "title"),
-    [
-        ("James Eugene Carrey is an actor .", ["Dumb and Dumber", "Jim Carrey", "Jim Carrey"], "Jim Carrey"),
-        ("Adam Horovitz , known as Ad-Rock , is a rapper .", ["Ad-Rock"], "Ad-Rock"),
-        ("Julie Plec is a producer of The Vampire Diaries .", ["The Vampire Diaries"] * 3, "Julie Plec"),
-        ("The Internet is a network .", ["The", "The", ""], "The Internet"),
-        ("Fargo is a series .", [], "Fargo"),
-    ],
-)
-def test_a_page_is_called_as_most_of_its_claims_call_it(first: str, subjects: list[str], title: str):
-    assert page_title(first, subjects) == title
-
-
 def test_a_sentence_has_its_pages_title_or_the_name_it_opens_with():
     page = ("Fargo is a series .", "It premiered in 2014 .", "The show is long .")
-    titles = dict.fromkeys(page, "Fargo")
+    titles = titles_by_sentence([page, ()])
     assert [title_of(sentence, titles) for sentence in page] == ["Fargo"] * 3
     assert title_of("Anne Rice was born in New Orleans .", titles) == "Anne Rice"
     for untold in ("He was born in Texas .", "The company is based in Flushing .", "Big plans were made ."):

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -62,18 +61,6 @@ def test_an_export_can_be_loaded_and_tells_its_figures(run: Path, tmp_path: Path
     ):
         assert part in card
     assert str(tmp_path) not in card  # no places of this machine
-
-
-def test_held_out_claims_are_told_apart_by_their_view(run: Path, tmp_path: Path):
-    seen = [(n, view) for n in range(4) for view in ("gold", "retrieved", "page")[: 2 + n % 2]]
-    write_examples(tmp_path / "dev.jsonl", [replace(examples(4)[n], id=f"{n}/{view}") for n, view in seen])
-    report = export(run, tmp_path / "out", [])
-    assert {part.name: part.claims for part in report.tuning} == {
-        "held out": 10,
-        "held out, gold": 4,
-        "held out, retrieved": 4,
-        "held out, page": 2,
-    }
 
 
 def test_figures_by_hand():

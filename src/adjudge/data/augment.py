@@ -11,9 +11,6 @@ Each draw gives a claim one of these views:
     nothing     no sentence at all                                        → NOT ENOUGH INFO
     altered     a fact of claim and gold changed in one of the two        SUPPORTS → REFUTES
 
-What was retrieved stands in the file: the best of all sentences, often about others than the claim's subject. Where
-the subject's page is known, it may be searched first, as a verifier with the right page does.
-
 A draw depends on the seed, the pass and the claim's id alone. Claims of a made-up world may be added: plain ones,
 where nothing but the sentences can tell.
 """
@@ -28,13 +25,11 @@ from dataclasses import dataclass, replace
 from adjudge.config import AugmentSettings
 from adjudge.data import world
 from adjudge.data.alter import Names, alter, names_of
-from adjudge.data.entities import is_held_out, leading_entity, page_title, title_of
+from adjudge.data.entities import is_held_out, leading_entity, title_of, titles_by_sentence
 from adjudge.data.kgat import TrainingClaim
 from adjudge.data.text import evidence_title
 from adjudge.types import MAX_EVIDENCE, Evidence, Example, Label
 
-VIEWS = ("gold", "retrieved", "page")
-"""How held-out claims are judged."""
 NEI = Label.NOT_ENOUGH_INFO.value
 GOLD_SHOWN = 3
 MANY_GOLD = 3
@@ -47,39 +42,26 @@ _WORD = re.compile(r"[A-Za-z]{4,}|\d+")
 
 @dataclass(frozen=True)
 class Source:
-    """What examples are drawn from: claims, pages by number, and names; sentences with titles."""
+    """What examples are drawn from: claims, the pages of their gold by number, and names; sentences with titles."""
 
     claims: Sequence[TrainingClaim]
     pages: Mapping[int, tuple[Evidence, ...]]
     names: Names
-    about: Mapping[str, int]
-    """The numbers of pages by their titles, case folded."""
-
-    def page_of(self, claim: TrainingClaim) -> tuple[Evidence, ...]:
-        """The page of a claim's gold, else of its subject; empty where neither is known."""
-        number = self.about.get(leading_entity(claim.text).casefold()) if claim.page is None else claim.page
-        return () if number is None else self.pages.get(number, ())
 
 
 def source(claims: Sequence[TrainingClaim], pages: Mapping[int, tuple[str, ...]]) -> Source:
-    """Claims with their pages; a sentence without a title gets the one that can be read off claims and texts."""
-    subjects: dict[int, list[str]] = {}
-    for claim in claims:
-        if claim.page is not None:
-            subjects.setdefault(claim.page, []).append(leading_entity(claim.text))
-    titles = {number: page_title(page[0], subjects.get(number, ())) for number, page in pages.items() if page}
-    by_sentence = {sentence: title for number, title in titles.items() for sentence in pages[number]}
+    """Claims with their pages; a sentence without a title gets the one that can be read off the text."""
+    titles = titles_by_sentence(pages.values())
 
     def titled(sentences: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
         return tuple(
-            s if evidence_title(s) else replace(s, title=title_of(s.text, by_sentence)) for s in sentences
+            s if evidence_title(s) else replace(s, title=title_of(s.text, titles)) for s in sentences
         )
 
     return Source(
         [replace(claim, gold=titled(claim.gold), retrieved=titled(claim.retrieved)) for claim in claims],
         {number: titled(tuple(map(Evidence, page))) for number, page in pages.items()},
         names_of(claim.text for claim in claims),
-        {title.casefold(): number for number, title in titles.items() if title},
     )
 
 
@@ -94,14 +76,11 @@ def hold_out(
 
 
 def views(data: Source, sentences: int) -> Iterator[Example]:
-    """Every claim as it is judged: with gold sentences (if it has any), as retrieved, and from its page (if known)."""
+    """Every claim twice, as it is judged: with gold sentences (if it has any), and as retrieved."""
     for claim in data.claims:
         retrieved = claim.retrieved[:sentences]
-        shown = {"gold": claim.gold[:MAX_EVIDENCE] or retrieved, "retrieved": retrieved}
-        if data.page_of(claim):
-            shown["page"] = _from_page(data, claim, sentences)[:sentences]
-        for view, evidence in shown.items():
-            yield Example(f"{claim.id}/{view}", claim.text, evidence, claim.label)
+        for kind, shown in (("gold", claim.gold[:MAX_EVIDENCE] or retrieved), ("retrieved", retrieved)):
+            yield Example(f"{claim.id}/{kind}", claim.text, shown, claim.label)
 
 
 def augmented(data: Source, settings: AugmentSettings, seed: int) -> Iterator[Example]:
@@ -131,8 +110,6 @@ Drawn = tuple[str, list[Evidence], str]
 
 
 def _draw(data: Source, claim: TrainingClaim, settings: AugmentSettings, rng: random.Random) -> Drawn:
-    if rng.random() < settings.page:
-        claim = replace(claim, retrieved=_from_page(data, claim, rng.randint(1, settings.sentences)))
     room = rng.randint(1, settings.sentences)
     chance = rng.random()
     for share, view in (
@@ -149,14 +126,6 @@ def _draw(data: Source, claim: TrainingClaim, settings: AugmentSettings, rng: ra
             break  # the claim does not lend itself to this view
         chance -= share
     return _gold(claim, settings.sentences, rng)
-
-
-def _from_page(data: Source, claim: TrainingClaim, sentences: int) -> tuple[Evidence, ...]:
-    """What is retrieved where a claim's page is searched first: its sentences nearest in words, then the others."""
-    about = _words(claim.text)
-    best = sorted(data.page_of(claim), key=lambda s: len(_told(s) & about), reverse=True)[:sentences]
-    texts = {sentence.text for sentence in best}
-    return (*best, *(s for s in claim.retrieved if s.text not in texts))
 
 
 def _gold(claim: TrainingClaim, sentences: int, rng: random.Random) -> Drawn:
@@ -179,9 +148,10 @@ def _retrieved(data: Source, claim: TrainingClaim, room: int, rng: random.Random
 def _is_as_telling(sentence: Evidence, claim: TrainingClaim) -> bool:
     """Whether a sentence names the claim's subject and has as many of its words as gold: FEVER's gold is not all."""
     about, subject = _words(claim.text), leading_entity(claim.text).split()
-    if not subject or subject[-1] not in f"{evidence_title(sentence)} {sentence.text}":
+    told, *by_gold = (f"{evidence_title(s)} {s.text}" for s in (sentence, *claim.gold))
+    if not subject or subject[-1] not in told:
         return False
-    return len(_told(sentence) & about) >= max(1, *(len(_told(gold) & about) for gold in claim.gold))
+    return len(_words(told) & about) >= max(1, *(len(_words(text) & about) for text in by_gold))
 
 
 def _nothing(data: Source, claim: TrainingClaim, room: int, rng: random.Random) -> Drawn | None:
@@ -232,10 +202,6 @@ def _others(claim: TrainingClaim) -> list[Evidence]:
     """What was retrieved beside the gold."""
     gold = {sentence.text for sentence in claim.gold}
     return [sentence for sentence in claim.retrieved if sentence.text not in gold]
-
-
-def _told(sentence: Evidence) -> set[str]:
-    return _words(f"{evidence_title(sentence)} {sentence.text}")
 
 
 def _words(text: str) -> set[str]:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping
 
 _LINKING = {"of", "the", "and", "de", "in", "von", "van", "to", "for", "a", "on"}
 _OPENERS = {"the", "a", "an", "it", "he", "she", "they", "his", "her", "its", "their", "this", "that", "in"}
 _AFTER_NAME = re.compile(r" (?:\(|,|;|--|-LRB-|``|is|was|are|were|or|refers|has) ")
-_VERB = re.compile(r" (?:is|was|are|were|refers|has) ")
 _MAX_TITLE_WORDS = 8
 
 
@@ -41,17 +39,9 @@ def lead_title(sentence: str) -> str:
     return name
 
 
-def page_title(first: str, subjects: Iterable[str]) -> str:
-    """A page's title: the commonest subject of its claims that its first sentence is about, else what that opens with.
-
-    ``James Eugene Carrey is an actor .``, on the page of claims about Jim Carrey → ``Jim Carrey``.
-    """
-    opening = _VERB.split(first, maxsplit=1)[0]
-    for subject, _ in Counter(subjects).most_common():
-        words = subject.split()
-        if words and words[-1].lower() not in _OPENERS and words[-1] in opening:
-            return subject
-    return lead_title(first)
+def titles_by_sentence(pages: Iterable[tuple[str, ...]]) -> dict[str, str]:
+    """The title of every sentence of some pages, read off each page's first sentence."""
+    return {sentence: lead_title(page[0]) for page in pages if page for sentence in page}
 
 
 def title_of(sentence: str, titles: Mapping[str, str]) -> str:

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.config import RunSettings
-from adjudge.data.augment import VIEWS
 from adjudge.data.files import sha256, write_json, write_text
 from adjudge.data.readers import read_examples_any
 from adjudge.errors import ConfigError
@@ -121,10 +120,11 @@ def _by_view(
     temperature: float,
     labels: list[str],
 ) -> Iterable[Figures]:
-    """Figures of all tuning claims, and of each view where they were held out."""
+    """Figures of all tuning claims, and of each view where they have two."""
     views = np.array([str(example.id).rpartition("/")[2] for example in examples])
     parts = {"held out": np.ones(len(examples), dtype=bool)}
-    parts |= {f"held out, {view}": views == view for view in VIEWS if view in views}
+    if set(views) == {"gold", "retrieved"}:
+        parts |= {f"held out, {view}": views == view for view in ("gold", "retrieved")}
     for name, chosen in parts.items():
         yield figures(name, log_probs[chosen], gold[chosen], temperature, labels)
 
