@@ -7,11 +7,13 @@ import json
 import os
 import signal
 import sys
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import torch
+import torch.distributed as dist
 from torch import nn
 
 from adjudge.config import ModelSettings, TrainingSettings
@@ -132,8 +134,9 @@ def main() -> None:
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     with workers(torch.device("cpu")) as team:
+        group = weakref.ref(dist.group.WORLD) if team.world > 1 else lambda: None
         run(arguments.folder, team=team, report=kill_at(arguments.kill_at), **arguments.options)
-    sys.stdout.write("finished\n")
+    sys.stdout.write("finished\n" if group() is None else "finished, but its process group lives on\n")
 
 
 if __name__ == "__main__":

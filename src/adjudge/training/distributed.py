@@ -68,6 +68,10 @@ def workers(device: torch.device) -> Iterator[Workers]:
     if world == 1:
         yield Workers()
         return
+    # Its defaults are read at import and name the group of that moment: an optimizer imports it, and after
+    # the next line they would keep the group, and Gloo's threads, past the end of Python, which then aborts.
+    import torch.distributed.nn.functional  # noqa: F401
+
     # Random states are gathered as CPU tensors even where gradients are summed on GPUs.
     dist.init_process_group("cpu:gloo,cuda:nccl" if device.type == "cuda" else "gloo")
     try:
