@@ -115,6 +115,11 @@ def test_names_are_looked_up_in_the_source_tree(tmp_path: Path) -> None:
         assert done.returncode == 2 and "come with the source tree" in done.stderr
 
 
+def test_the_one_that_needs_nothing_gives_its_figures(tmp_path: Path) -> None:
+    done = adjudge("reproduce", "world-tiny", "--out", str(tmp_path), "--json", cwd=FOLDER.parent)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_every_command_of_a_shipped_reproduction_is_one(name: str) -> None:
     file = read_reproduction(str(FILES[name]))
