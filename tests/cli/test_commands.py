@@ -246,3 +246,23 @@ adjudge.cli.main()
         process.terminate()
         assert process.wait(timeout=30) == 128 + signal.SIGTERM
     assert not left.exists()
+
+
+def test_a_command_that_is_interrupted_says_so():
+    script = """
+import signal, sys, time, adjudge.cli
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where tests run in the background
+@adjudge.cli.app.command()
+def wait():
+    print("waiting", flush=True)
+    time.sleep(60)
+sys.argv = ["adjudge", "wait"]
+adjudge.cli.main()
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None and process.stdout.readline() == "waiting\n"
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=30)
+    assert process.returncode == 130 and told == "adjudge: interrupted.\n"

@@ -60,6 +60,58 @@ def test_a_failure_beside_other_runs_is_told(toy_files: dict[str, Path], tmp_pat
         compare(plan, tmp_path, runner=parallel_runner(2, tmp_path / "cache"))
 
 
+SIDE_BY_SIDE = """
+import signal, sys, time
+from pathlib import Path
+from adjudge.experiments.comparison import side_by_side
+from adjudge.signals import tidy_when_terminated
+
+def work(path):
+    if path.name == "fails":
+        while not path.with_name("first").exists():
+            time.sleep(0.05)
+        raise ValueError("it failed")
+    try:
+        path.touch()
+        time.sleep(60)
+        path.with_suffix(".done").touch()
+    finally:
+        path.unlink()
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where tests run in the background
+    tidy_when_terminated()
+    items = [Path(name) for name in sys.argv[1:]]
+    side_by_side(2, work, items, lambda item: None)
+"""
+
+
+@pytest.mark.parametrize(
+    ("ending", "code"), [(signal.SIGTERM, 128 + signal.SIGTERM), (signal.SIGINT, -signal.SIGINT), (None, 1)]
+)
+def test_what_ends_a_command_ends_the_runs_beside_it(
+    tmp_path: Path, ending: signal.Signals | None, code: int
+) -> None:
+    """Told to end, or by a failure: each run tidies up, and none of those that wait is begun."""
+    (tmp_path / "script.py").write_text(SIDE_BY_SIDE)
+    names = ["first", "fails" if ending is None else "second", "third", "fourth"]
+    process = subprocess.Popen(
+        [sys.executable, "script.py", *names], cwd=tmp_path, stderr=subprocess.PIPE, start_new_session=True
+    )
+    with process:
+        while ending is not None and not all((tmp_path / name).exists() for name in names[:2]):
+            assert process.poll() is None
+            time.sleep(0.05)
+        if ending == signal.SIGINT:
+            os.killpg(process.pid, ending)  # as a terminal does
+        elif ending is not None:
+            process.send_signal(ending)
+        _, told = process.communicate(timeout=50)
+    assert process.returncode == code, told.decode()
+    assert (b"ValueError: it failed" in told) == (ending is None)
+    assert [path.name for path in tmp_path.iterdir()] == ["script.py"]
+
+
 def test_a_run_is_named_by_what_defines_it(toy_files: dict[str, Path], tmp_path: Path) -> None:
     jobs = prepare(toy_plan(toy_files, seeds=[0, 1]), tmp_path)
     assert len({job.folder for job in jobs}) == len(jobs) == 16

@@ -1,6 +1,10 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +122,38 @@ def test_names_are_looked_up_in_the_source_tree(tmp_path: Path) -> None:
 def test_the_one_that_needs_nothing_gives_its_figures(tmp_path: Path) -> None:
     done = adjudge("reproduce", "world-tiny", "--out", str(tmp_path), "--json", cwd=FOLDER.parent)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_command_that_runs_is_terminated_and_not_killed(tmp_path: Path) -> None:
+    """Another ``adjudge`` stands in for a training that has files to remove."""
+    path = written(tmp_path, 'title = "x"\nshows = "y"\ncommands = [["train"]]\n' + figure("total", 1))
+    left = tmp_path / "half-written"
+    (tmp_path / "adjudge").mkdir()
+    (tmp_path / "adjudge" / "__init__.py").touch()
+    (tmp_path / "adjudge" / "__main__.py").write_text(f"""
+import pathlib, signal, sys, time
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+path = pathlib.Path({str(left)!r})
+try:
+    path.touch()
+    time.sleep(60)
+finally:
+    path.unlink()
+""")
+    script = f"""
+import os, sys
+from adjudge.cli import main
+os.environ["PYTHONPATH"] = {str(tmp_path)!r}
+sys.argv = ["adjudge", "reproduce", {str(path)!r}, "--out", {str(tmp_path / "out")!r}]
+main()
+"""
+    with subprocess.Popen([sys.executable, "-c", script]) as process:
+        while not left.exists():
+            assert process.poll() is None
+            time.sleep(0.05)
+        process.terminate()
+        assert process.wait(timeout=30) == 128 + signal.SIGTERM
+    assert not left.exists()
 
 
 @pytest.mark.parametrize("name", FILES)

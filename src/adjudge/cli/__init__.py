@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 
 from adjudge.cli.app import app
 from adjudge.errors import AdjudgeError
+from adjudge.signals import tidy_when_terminated
 
 __all__ = ["app", "main"]
 
 
 def main() -> None:
     """Run a command; what a user can get wrong ends with one clear message and exit code 2."""
-    signal.signal(signal.SIGTERM, _end)  # as a scheduler sends: half-written files are removed on the way out
+    tidy_when_terminated()
     try:
         app()
     except AdjudgeError as error:
@@ -23,13 +23,10 @@ def main() -> None:
         raise SystemExit(1) from None
     except OSError as error:
         _stop(f"{error.filename or 'file'}: {error.strerror or error}.")
-    except KeyboardInterrupt:
-        sys.stderr.write("adjudge: interrupted.\n")
-        raise SystemExit(130) from None
-
-
-def _end(number: int, frame: object) -> None:
-    raise SystemExit(128 + number)
+    except SystemExit as ended:
+        if ended.code == 130:  # what typer makes of Ctrl-C, in silence
+            sys.stderr.write("adjudge: interrupted.\n")
+        raise
 
 
 def _stop(message: str) -> None:

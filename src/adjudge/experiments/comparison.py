@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, replace
 from functools import partial
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -17,6 +18,7 @@ from adjudge.errors import ConfigError
 from adjudge.experiments.plan import Plan, Spec, World
 from adjudge.experiments.run import Reporter, execute, is_finished, run_id
 from adjudge.experiments.summary import RECORD, Summary, summarise
+from adjudge.signals import tidy_when_terminated
 
 NESTED = "nested: the tuning claims chose checkpoint and run, the test claims chose nothing"
 PAPER = "paper: the claims reported on also chose checkpoint and run"
@@ -67,25 +69,37 @@ def side_by_side(
 ) -> None:
     """Do the work of so many items at a time, each in a process of its own with its share of the CPUs.
 
-    Small runs use two cores better apart than together. The first failure ends it all; what the other
-    processes have saved stays.
+    Small runs use two cores better apart than together. The first failure ends it all, and so do Ctrl-C and
+    SIGTERM; what the other processes have saved stays.
     """
     threads = max(1, (os.cpu_count() or 1) // processes)
-    with ProcessPoolExecutor(processes, get_context("spawn"), _use_threads, (threads,)) as pool:
-        pending = {pool.submit(work, item): item for item in items}
+    others = active_children()
+    with ProcessPoolExecutor(processes, get_context("spawn"), _begin, (threads,)) as pool:
+        pending = {pool.submit(_do, work, item): item for item in items}
         try:
             for done in as_completed(pending):
                 done.result()
                 finished(pending[done])
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
+            for process in set(active_children()) - set(others):
+                process.terminate()
             raise
 
 
-def _use_threads(threads: int) -> None:
+def _begin(threads: int) -> None:
     import torch
 
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends Ctrl-C to all, and one has to decide
+    tidy_when_terminated()
     torch.set_num_threads(threads)
+
+
+def _do(work: Callable[[_Item], None], item: _Item) -> None:
+    try:
+        work(item)
+    except SystemExit:
+        os._exit(1)  # a pool's process would take the next item
 
 
 def _run_alone(job: Job, cache: Path, command: str) -> None:

@@ -153,18 +153,28 @@ def reproduce(
     for command in reproduction.commands:
         arguments = [part.replace("{data}", str(data)).replace("{out}", str(out)) for part in command]
         tell(shlex.join(["adjudge", *arguments]))
-        done = subprocess.run(
-            [sys.executable, "-m", "adjudge", *arguments], stdout=subprocess.PIPE, check=False
-        )
-        if done.returncode:
-            raise DataError(f"adjudge {arguments[0]} ended with exit code {done.returncode}; see above.")
-        printed = done.stdout
+        printed = _output(arguments)
     try:
         output = msgspec.json.decode(printed)
     except msgspec.DecodeError as error:
         raise DataError(f"adjudge {reproduction.commands[-1][0]} printed no JSON ({error}).") from None
     write_json(out / OUTPUT, output)
     return Outcome(reproduction.title, out, tuple(_find(output, figure) for figure in reproduction.figures))
+
+
+def _output(arguments: list[str]) -> bytes:
+    with subprocess.Popen([sys.executable, "-m", "adjudge", *arguments], stdout=subprocess.PIPE) as process:
+        try:
+            printed, _ = process.communicate()
+        except KeyboardInterrupt:  # which the terminal sends to the command too
+            process.wait()
+            raise
+        except BaseException:  # not killed, as subprocess.run would: it has files to tidy up
+            process.terminate()
+            raise
+    if process.returncode:
+        raise DataError(f"adjudge {arguments[0]} ended with exit code {process.returncode}; see above.")
+    return printed
 
 
 def _unmet(needs: Needs, data: Path) -> Sequence[str]:
