@@ -65,7 +65,7 @@ bench: $(READY)  ## run the benchmarks, each a ratio against its baseline
 DATA ?= ../shared/data
 MODEL_RUN ?= runs/default-model
 .PHONY: default-model
-default-model: $(READY)  ## retrain the shipped model from DATA=../shared/data (three hours on one core, resumable)
+default-model: $(READY)  ## retrain the shipped model from DATA=../shared/data (83 minutes on two cores, resumable)
 	$(BIN)/adjudge train --preset default-model --train $(DATA)/fever/train.jsonl.gz \
 		--set data.pages=$(DATA)/fever/train_pages.jsonl.gz --out $(MODEL_RUN) --resume
 	$(BIN)/adjudge train --preset default-model-second --train $(DATA)/fever/train.jsonl.gz \
