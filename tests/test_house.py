@@ -19,7 +19,7 @@ import adjudge
 SOURCE = Path(__file__).parents[1] / "src" / "adjudge"
 # Left to right; rooms on one line stand side by side and do not see each other.
 ORDER: tuple[frozenset[str], ...] = (
-    frozenset({"errors"}),
+    frozenset({"errors", "signals"}),
     frozenset({"types"}),
     frozenset({"config"}),
     frozenset({"data"}),
