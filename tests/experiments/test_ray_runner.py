@@ -34,8 +34,13 @@ T = TypeVar("T")
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
-    """Two nodes, joined once: every connection has worker processes of its own, which are slow to start."""
+    """Two nodes, joined once: every connection has worker processes of its own, which are slow to start.
+
+    Ctrl-C is ignored on them, as where a script started them in the background.
+    """
+    usual = signal.signal(signal.SIGINT, signal.SIG_IGN)
     with small_cluster(nodes=2) as started, connected(started.address):
+        signal.signal(signal.SIGINT, usual)
         yield started
 
 

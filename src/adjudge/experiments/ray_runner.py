@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -73,6 +74,8 @@ def _run(job: Job, cache: Path, command: str, expected: Sight, share: Share, bea
     """On a node: make the run exist. What stands against it is returned; Ray cannot send every exception."""
     import torch
 
+    # By it Ray cancels a task; on a cluster that was started in the background of a script it is ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     torch.set_num_threads(share.cpus)
     try:
         check_here(expected)
