@@ -68,8 +68,8 @@ def workers(device: torch.device) -> Iterator[Workers]:
     if world == 1:
         yield Workers()
         return
-    # Its defaults are read at import and name the group of that moment: an optimizer imports it, and after
-    # the next line they would keep the group, and Gloo's threads, past the end of Python, which then aborts.
+    # An optimizer imports this module, whose functions have the group of that moment as a default. Imported while
+    # there is one, it keeps the group and Gloo's threads beyond the end of Python, which may then abort.
     import torch.distributed.nn.functional  # noqa: F401
 
     # Random states are gathered as CPU tensors even where gradients are summed on GPUs.
