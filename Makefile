@@ -11,7 +11,7 @@ SHELL := /bin/bash
 
 PYTHON ?= python3
 WORKERS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
-EXTRAS ?= documents,offline,ray,report,tune,dev
+EXTRAS ?= documents,offline,ray,report,dev
 TORCH_INDEX ?=
 
 VENV := .venv
@@ -61,11 +61,14 @@ bench: $(READY)  ## run the benchmarks, each a ratio against its baseline
 		echo "== $$file"; $(BIN)/python "$$file"; \
 	done
 
-# Retrains the model that comes with the package, from FEVER's files in DATA. Given again, it goes on where it stopped.
+# Retrains the model that comes with the package, from the files in DATA: first on FEVER's claims, in three passes, then on
+# FEVER, the pairs of DATA/pairs and material made by rule, in three trainings on two mixes. Given again, it goes on where it
+# stopped.
 DATA ?= ../shared/data
 MODEL_RUN ?= runs/default-model
+JUDGE_RUN ?= runs/small-judge
 .PHONY: default-model
-default-model: $(READY)  ## retrain the shipped model from DATA=../shared/data (83 minutes on two cores, resumable)
+default-model: $(READY)  ## train the verdict model on FEVER's claims alone (83 minutes on two cores, resumable)
 	$(BIN)/adjudge train --preset default-model --train $(DATA)/fever/train.jsonl.gz \
 		--set data.pages=$(DATA)/fever/train_pages.jsonl.gz --out $(MODEL_RUN) --resume
 	$(BIN)/adjudge train --preset default-model-second --train $(DATA)/fever/train.jsonl.gz \
@@ -74,13 +77,40 @@ default-model: $(READY)  ## retrain the shipped model from DATA=../shared/data (
 	$(BIN)/adjudge train --preset default-model-third --train $(DATA)/fever/train.jsonl.gz \
 		--set data.pages=$(DATA)/fever/train_pages.jsonl.gz --set model.init=$(MODEL_RUN)-second \
 		--out $(MODEL_RUN)-third --resume
-	$(BIN)/adjudge export $(MODEL_RUN)-third --out src/adjudge/shipped --force \
+
+.PHONY: small-judge
+small-judge: default-model  ## retrain the model `broad`, by many sources, from DATA=../shared/data (resumable)
+	[ -e $(JUDGE_RUN)-mix/held_out.jsonl.gz ] || \
+		$(BIN)/adjudge data mix small-judge --data $(DATA) --out $(JUDGE_RUN)-mix
+	$(BIN)/adjudge train --preset small-judge --train $(JUDGE_RUN)-mix/train.jsonl.gz \
+		--dev $(JUDGE_RUN)-mix/held_out.jsonl.gz --set model.init=$(MODEL_RUN)-third \
+		--out $(JUDGE_RUN)-first --resume
+	[ -e $(JUDGE_RUN)-mix-second/held_out.jsonl.gz ] || \
+		$(BIN)/adjudge data mix small-judge --data $(DATA) --examples 26000 --seed 4 --without snli \
+		--out $(JUDGE_RUN)-mix-second
+	[ -e $(JUDGE_RUN)-mix-second/rest.jsonl.gz ] || \
+		gzip -dc $(JUDGE_RUN)-mix-second/train.jsonl.gz | tail -n +9001 | gzip > $(JUDGE_RUN)-mix-second/rest.jsonl.gz
+	$(BIN)/adjudge train --preset small-judge --train $(JUDGE_RUN)-mix-second/train.jsonl.gz --limit 9000 \
+		--dev $(JUDGE_RUN)-mix-second/held_out.jsonl.gz --set model.init=$(JUDGE_RUN)-first \
+		--set training.lr=1.2e-4 --set training.head_lr=3e-4 --set training.seed=4 \
+		--out $(JUDGE_RUN)-second --resume
+	$(BIN)/adjudge train --preset small-judge --train $(JUDGE_RUN)-mix-second/rest.jsonl.gz \
+		--dev $(JUDGE_RUN)-mix-second/held_out.jsonl.gz --set model.init=$(JUDGE_RUN)-second \
+		--set training.lr=1.2e-4 --set training.head_lr=3e-4 --set training.seed=5 \
+		--set data.dev_limit=none --set training.eval_every=300 --out $(JUDGE_RUN)-third --resume
+	$(BIN)/adjudge export $(JUDGE_RUN)-third --out src/adjudge/models/broad --force \
 		--test $(DATA)/fever/dev_gold.jsonl.gz --test $(DATA)/fever/dev_retrieved.jsonl.gz
 
 OBJECTIVES_RUN ?= runs/objectives
 .PHONY: objectives
 objectives: $(READY)  ## compare the objectives on real claims of DATA/fever (an hour on two cores, resumable)
 	$(BIN)/python reproductions/objectives/run.py $(DATA)/fever $(OBJECTIVES_RUN) $(WORKERS)
+
+# NAME as in `python reproductions/reproduce.py --list`; its data are looked for in DATA/fever.
+NAME ?= world-tiny
+.PHONY: reproduce
+reproduce: $(READY)  ## run what made a published figure, and compare: NAME=world-tiny (25 seconds)
+	$(BIN)/python reproductions/reproduce.py $(NAME) --data $(DATA)/fever
 
 .PHONY: docs
 docs: $(DOCS_READY)  ## build the pages into site/

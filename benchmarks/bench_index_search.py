@@ -27,7 +27,7 @@ from adjudge.data.wiki import read_pages, write_pages
 from adjudge.data.world import iter_pages
 from adjudge.retrieval.build import build_index
 from adjudge.retrieval.index import Index
-from adjudge.retrieval.search import IndexRetriever
+from adjudge.retrieval.retriever import IndexRetriever
 from adjudge.types import Page
 
 PAGES_PER_FILE = 20_000

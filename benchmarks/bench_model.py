@@ -25,19 +25,19 @@ from typing import Any
 import torch
 
 from adjudge.config import ModelSettings, TrainingSettings
-from adjudge.data.readers import read_examples_any
+from adjudge.data.formats import read_examples
 from adjudge.data.world import examples as world_examples
 from adjudge.data.world import generate
-from adjudge.models.dropout import Dropout
-from adjudge.objectives import Objective
-from adjudge.training.checkpoint import VerdictModel, build
-from adjudge.training.dataset import tokenize
-from adjudge.training.frozen import cached_states
+from adjudge.encoders.dataset import tokenize
+from adjudge.encoders.dropout import Dropout
+from adjudge.encoders.frozen import cached_states
+from adjudge.encoders.precision import set_precision
+from adjudge.encoders.rows import RowWriter
+from adjudge.judges.folder import load_model
+from adjudge.judges.predict import log_probabilities, predict
+from adjudge.judges.row_model import RowJudge, build
+from adjudge.objectives.loss import Objective
 from adjudge.training.loop import make_optimizer
-from adjudge.training.precision import set_precision
-from adjudge.training.predict import log_probabilities, predict
-from adjudge.training.rows import RowWriter
-from adjudge.training.shipped import load_any
 from adjudge.types import FEVER_LABELS, Example
 from dynamic import Dynamic
 from harness import (
@@ -53,13 +53,13 @@ from harness import (
 from published import ROWS, Batcher, Published
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "fever"
-PUBLISHED, WITHOUT_GRADIENTS, PLAIN, OURS, FROZEN, INT8 = (
+PUBLISHED, WITHOUT_GRADIENTS, PLAIN, OURS, FROZEN, INT16 = (
     "published",
     "published, gradients off",
     "hugging face",
     "adjudge",
     "adjudge, half frozen",
-    "adjudge int8",
+    "adjudge int16",
 )
 TRAIN_BATCH, BULK = 8, 32
 PARITY = 1e-5
@@ -71,7 +71,7 @@ class Bench:
     """The contestants, on one set of weights."""
 
     examples: list[Example]
-    model: VerdictModel
+    model: RowJudge
     published: Published
     batcher: Batcher
     dynamic: Dynamic
@@ -85,7 +85,7 @@ Section = tuple[str, dict[str, Any]]
 def read_claims(folder: Path, count: int) -> list[Example]:
     """Claims with five sentences each."""
     if (folder / "train.jsonl.gz").is_file():
-        found = read_examples_any(folder / "train.jsonl.gz", labels=FEVER_LABELS)
+        found = read_examples(folder / "train.jsonl.gz", labels=FEVER_LABELS)
     else:
         found = iter(world_examples(generate(4 * count, seed=0), "retrieved", seed=0))
     return list(itertools.islice((e for e in found if len(e.evidence) == ROWS), count))
@@ -100,10 +100,10 @@ def prepare(folder: Path, rounds: int = 0, clock: Callable[[], float] = time.per
     return Bench(read_claims(folder, 64), model, published, Batcher(tokenizer), dynamic, rounds, clock)
 
 
-def quantized(model: VerdictModel) -> VerdictModel | None:
+def quantized(model: RowJudge) -> RowJudge | None:
     """The same in whole numbers, None where that is not faster."""
     twin = replace(model, module=copy.deepcopy(model.module))
-    return twin if set_precision(twin, "auto") == "int8" else None
+    return twin if set_precision(twin.module, "auto") == "int16" else None
 
 
 def parity(bench: Bench) -> Section:
@@ -201,7 +201,7 @@ def predictors(bench: Bench, claims: list[Example], alone: bool = False) -> dict
         OURS: lambda: list(predict(bench.model, claims)),
     }
     if not alone and (whole_numbers := quantized(bench.model)) is not None:
-        contestants[INT8] = lambda: list(predict(whole_numbers, claims))
+        contestants[INT16] = lambda: list(predict(whole_numbers, claims))
     return contestants
 
 
@@ -368,19 +368,19 @@ def print_peak(what: str, side: str, folder: Path) -> None:
 
 
 def accuracy(bench: Bench, arguments: argparse.Namespace) -> Section:
-    """How far int8 moves the verdicts of a trained model."""
-    model = load_any(arguments.run).model
+    """How far int16 moves the verdicts of a trained model."""
+    model = load_model(arguments.run)
     file = arguments.data / "dev_gold.jsonl.gz"
     found = (
-        read_examples_any(file, labels=model.labels)
+        read_examples(file, labels=model.labels)
         if file.is_file()
         else world_examples(generate(arguments.claims, seed=1), "retrieved", seed=1)
     )
     data = tokenize(itertools.islice(found, arguments.claims), model.writer, model.labels)
     model.module.eval()
     exact = log_probabilities(model, data).exp()
-    if set_precision(model, "auto") != "int8":
-        return "int8 is not faster on this processor.", {}
+    if set_precision(model.module, "auto") != "int16":
+        return "int16 is not faster on this processor.", {}
     apart = log_probabilities(model, data).exp() - exact
     moved = float(((exact + apart).argmax(-1) != exact.argmax(-1)).double().mean())
     largest = apart.abs().amax(dim=-1)
@@ -391,7 +391,7 @@ def accuracy(bench: Bench, arguments: argparse.Namespace) -> Section:
         "probability_moved_most": float(largest.max()),
     }
     return (
-        f"int8 on {len(data):,} claims: {moved:.2%} of the labels change; 99% of the claims move by at most "
+        f"int16 on {len(data):,} claims: {moved:.2%} of the labels change; 99% of the claims move by at most "
         f"{record['probability_moved_99']:.4f} in any probability, all by at most {float(largest.max()):.4f}."
     ), record
 
@@ -402,7 +402,7 @@ def main() -> None:
     )
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--data", type=Path, default=DATA, help="FEVER's files, where they are")
-    parser.add_argument("--run", default="shipped", help="a trained model, for the effect of int8")
+    parser.add_argument("--run", default="small", help="a trained model, for the effect of int16")
     parser.add_argument("--claims", type=int, default=2521, help="how many claims show it")
     parser.add_argument("--only", nargs="*", help="some of the sections")
     parser.add_argument(

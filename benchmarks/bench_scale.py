@@ -37,10 +37,11 @@ def examples(count: int) -> Iterator[Example]:
 def train_on(count: int) -> None:
     """Store and train; print the peak."""
     from adjudge.config import ModelSettings, TrainingSettings
-    from adjudge.objectives import Objective
-    from adjudge.training.checkpoint import build
-    from adjudge.training.loop import Metric, train
-    from adjudge.training.tokens import stored_tokens
+    from adjudge.encoders.tokens import stored_tokens
+    from adjudge.judges.row_model import build
+    from adjudge.objectives.loss import Objective
+    from adjudge.training.judge import train_judge
+    from adjudge.training.loop import Metric
 
     class Enough(Exception):
         pass
@@ -53,7 +54,7 @@ def train_on(count: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         data = stored_tokens(examples(count), model.writer, FEVER_LABELS, Path(folder) / "tokens", "made up")
         try:
-            train(model, data, None, Objective("ce"), TrainingSettings(), Path(folder), report=stop)
+            train_judge(model, data, None, Objective("ce"), TrainingSettings(), Path(folder), report=stop)
         except Enough:
             print(resident_mb())
 

@@ -51,7 +51,7 @@ def main() -> None:
                 return
 
             def run(verifier: Verifier = verifier) -> None:
-                verifier.forget()  # sentences embedded in an earlier round
+                verifier.clear_cache()  # sentences embedded in an earlier round
                 for _ in verifier.verify_many(texts):
                     pass
 

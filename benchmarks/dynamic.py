@@ -10,8 +10,8 @@ from torch import Tensor, nn
 from torch.nn.functional import log_softmax, normalize
 
 from adjudge.data.text import clean_text, page_title
-from adjudge.models import KGAT
-from adjudge.models.kernels import kernel_grid
+from adjudge.encoders.kernels import kernel_grid
+from adjudge.judges.kgat import KGAT
 from adjudge.types import Example
 
 ABSENT = -1e30

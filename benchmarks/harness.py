@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from adjudge.models.native import native
+from adjudge.encoders.native import native
 
 
 @dataclass(frozen=True)

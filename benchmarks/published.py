@@ -16,9 +16,9 @@ from torch import Tensor, nn
 from torch.nn.functional import log_softmax, normalize
 
 from adjudge.data.text import clean_text, page_title
-from adjudge.models import KGAT
-from adjudge.models.kernels import kernel_grid
-from adjudge.training.rows import share
+from adjudge.encoders.kernels import kernel_grid
+from adjudge.encoders.rows import share
+from adjudge.judges.kgat import KGAT
 from adjudge.types import Example
 
 ROWS, TOKENS = 5, 130

@@ -18,9 +18,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from adjudge.data.fever import write_claims
-from adjudge.data.files import read_json_lines
 from adjudge.data.text import clean_text, page_id
 from adjudge.data.wiki import write_pages
+from adjudge.io.jsonl import read_json_lines
 from adjudge.types import Claim, Page, Sentence, SentenceRef
 
 SUBJECT = re.compile(r"^\W*(.{1,60}?)\W*\s(?:is|was|are|were|,|\(|;)\s")

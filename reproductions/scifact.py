@@ -1,6 +1,6 @@
 """How a verdict model does out of domain: SciFact's training claims, zero-shot and fine-tuned in five folds.
 
-    python reproductions/scifact.py --data FOLDER [--model shipped|FOLDER] [--out FOLDER] [--json FILE] [--limit N]
+    python reproductions/scifact.py --data FOLDER [--model small|FOLDER] [--out FOLDER] [--json FILE] [--limit N]
 
 FOLDER holds SciFact's ``corpus.jsonl`` and ``claims_train.jsonl`` (or ``.gz``). SUPPORT is SUPPORTS, CONTRADICT is
 REFUTES, a claim without evidence is NOT ENOUGH INFO. Each claim is judged twice (``VIEWS``). Fine-tuned verdicts on a
@@ -28,27 +28,29 @@ from pathlib import Path
 from typing import Any
 
 from adjudge import Verifier
-from adjudge.config import DataSettings, ObjectiveSettings, RunSettings, TrainingSettings
-from adjudge.data import kgat, scifact
-from adjudge.data.files import sha256, write_json
+from adjudge.config import DEFAULT_EVIDENCE, DataSettings, ObjectiveSettings, RunSettings, TrainingSettings
+from adjudge.data import kgat
+from adjudge.data.formats import read_claims, read_examples
 from adjudge.data.verdicts import read_verdicts, write_verdicts
 from adjudge.errors import AdjudgeError, ConfigError, DataError
 from adjudge.evaluation.render import SHORT
-from adjudge.experiments.run import Reporter, execute, machine, versions
-from adjudge.experiments.scifact import (
+from adjudge.io.files import sha256, write_json
+from adjudge.judges.folder import load_model, weights_sha256
+from adjudge.retrieval import Index, IndexRetriever, build_index, select
+from adjudge.retrieval.pipeline import CANDIDATES, EvidencePipeline, sentence_in
+from adjudge.retrieval.selectors import load_selector
+from adjudge.runs.execute import Reporter, execute
+from adjudge.runs.provenance import machine, versions
+from adjudge.types import FEVER_LABELS, Claim, Evidence, Example, Verdict
+from scifact_folds import (
     cited_abstracts,
-    compared,
+    compare_systems,
     figures,
     folds,
     given_examples,
     majority,
     training_examples,
 )
-from adjudge.retrieval import Index, IndexRetriever, build_index
-from adjudge.retrieval.pipeline import CANDIDATES, EvidencePipeline, sentence_in
-from adjudge.serving.selectors import load_selector
-from adjudge.training.shipped import load_any, weights_sha256
-from adjudge.types import FEVER_LABELS, MAX_EVIDENCE, Claim, Evidence, Example, Verdict
 
 FOLDS = 5
 SEED = 0
@@ -66,11 +68,11 @@ TRAINING = TrainingSettings(
     seed=SEED,
 )
 OBJECTIVE = ObjectiveSettings(name="ce")
-GIVEN, FOUND = "evidence given", "end to end"
+GIVEN, RETRIEVED = "evidence given", "end to end"
 VIEWS = {
     GIVEN: "gold sentences; of a claim without, the best of the abstracts it cites, as many as a claim with gold has",
-    FOUND: "the sentences that search and fusion find in all abstracts",
-    "training": f"every claim as given, and again with what else was found, {MIXED} sentences in all",
+    RETRIEVED: "the sentences that search and fusion find in all abstracts",
+    "training": f"every claim as given, and again with what else was retrieved, {MIXED} sentences in all",
 }
 
 
@@ -85,8 +87,8 @@ class Files:
         return self.folder / "given.jsonl"
 
     @property
-    def found(self) -> Path:
-        return self.folder / "found.jsonl"
+    def retrieved(self) -> Path:
+        return self.folder / "retrieved.jsonl"
 
     def verdicts(self, model: str, view: str) -> Path:
         return self.folder / model / f"{view.replace(' ', '-')}.jsonl"
@@ -110,13 +112,13 @@ class Files:
 
 
 @dataclass(frozen=True)
-class Kept:
-    """What was found before, as a retriever: searching is the same for every model."""
+class StoredEvidence:
+    """What was retrieved before, as a retriever: searching is the same for every model."""
 
-    found: dict[str, tuple[Evidence, ...]]
+    evidence: dict[str, tuple[Evidence, ...]]
 
     def retrieve(self, claim: str, k: int) -> list[Evidence]:
-        return list(self.found[claim][:k])
+        return list(self.evidence[claim][:k])
 
 
 def begin(files: Files, protocol: dict[str, Any]) -> None:
@@ -131,8 +133,8 @@ def begin(files: Files, protocol: dict[str, Any]) -> None:
 
 
 def prepare(files: Files, corpus: Path, claims: Sequence[Claim], source: Path) -> None:
-    """Write what is shown of every claim: the sentences given, and those found."""
-    if files.found.is_file():
+    """Write what is shown of every claim: the sentences given, and those retrieved."""
+    if files.retrieved.is_file():
         return
     with files.timed("searching"), tempfile.TemporaryDirectory() as folder:
         build_index([corpus], Path(folder) / "index", strict=True)
@@ -140,35 +142,40 @@ def prepare(files: Files, corpus: Path, claims: Sequence[Claim], source: Path) -
         retriever, selector = IndexRetriever(index), load_selector("fusion")
 
         def within(claim: str, pages: Sequence[str], k: int) -> list[Evidence]:
-            return selector.select(claim, retriever.retrieve_within(claim, pages, CANDIDATES), k)
+            return select(selector, claim, retriever.retrieve_within(claim, pages, CANDIDATES), k)
 
         given = given_examples(claims, cited_abstracts(source), sentence_in(index), within, SEED)
         kgat.write_examples(files.given, given)
         pipeline = EvidencePipeline(retriever, selector)
-        kgat.write_examples(files.found, map(pipeline.example, claims))
+        kgat.write_examples(files.retrieved, pipeline.examples(claims))
 
 
 def judge(
-    files: Files, name: str, model: str, claims: Sequence[Claim], given: Sequence[Example], kept: Kept
+    files: Files,
+    name: str,
+    model: str,
+    claims: Sequence[Claim],
+    given: Sequence[Example],
+    stored: StoredEvidence,
 ) -> None:
     """Write a model's verdicts on some claims, both ways."""
-    if files.verdicts(name, FOUND).is_file():
+    if files.verdicts(name, RETRIEVED).is_file():
         return
     with files.timed(f"judging, {name}"):
-        verifier = Verifier.load(model, corpus=kept, selector="lexical", precision="fp32")
+        verifier = Verifier.load(model, corpus=stored, selector="lexical", precision="fp32")
         write_verdicts(files.verdicts(name, GIVEN), verifier.classify_many(given))
-        write_verdicts(files.verdicts(name, FOUND), verifier.verify_many(claims))
+        write_verdicts(files.verdicts(name, RETRIEVED), verifier.verify_many(claims))
 
 
 def tune(files: Files, name: str, model: str, examples: Iterator[Example], command: str) -> Path:
     """The run that goes on from a model with some claims; a finished one is not repeated."""
     run, train = files.folder / name / "run", files.folder / name / "train.jsonl"
-    if files.verdicts(name, FOUND).is_file():
+    if files.verdicts(name, RETRIEVED).is_file():
         return run
     kgat.write_examples(train, examples)
     settings = RunSettings(
         data=DataSettings(train=train),
-        model=load_any(model).model.settings.model_copy(update={"init": model}),
+        model=load_model(model).settings.model_copy(update={"init": model}),
         objective=OBJECTIVE,
         training=TRAINING,
     )
@@ -185,38 +192,40 @@ def study(
     files: Files, model: str, claims: list[Claim], source: Path, command: str
 ) -> tuple[dict[str, dict[str, list[Verdict]]], list[list[int]]]:
     """All verdicts, by system and view in the claims' order; and the folds."""
-    given, found = (list(kgat.read_examples(path)) for path in (files.given, files.found))
-    kept = Kept({example.claim: example.evidence for example in found})
-    judge(files, "zero-shot", model, claims, given, kept)
-    dealt = folds(claims, cited_abstracts(source), FOLDS, SEED)
-    for number, places in enumerate(dealt, start=1):
+    given, retrieved = (list(read_examples(path)) for path in (files.given, files.retrieved))
+    stored = StoredEvidence({example.claim: example.evidence for example in retrieved})
+    judge(files, "zero-shot", model, claims, given, stored)
+    assigned = folds(claims, cited_abstracts(source), FOLDS, SEED)
+    for number, places in enumerate(assigned, start=1):
         name = f"fold-{number}"
         others = [place for place in range(len(claims)) if place not in set(places)]
-        examples = training_examples([given[p] for p in others], [found[p] for p in others], MIXED)
+        examples = training_examples([given[p] for p in others], [retrieved[p] for p in others], MIXED)
         run = tune(files, name, model, examples, command)
-        judge(files, name, str(run), [claims[p] for p in places], [given[p] for p in places], kept)
+        judge(files, name, str(run), [claims[p] for p in places], [given[p] for p in places], stored)
 
-    def collected(names: Sequence[str]) -> dict[str, list[Verdict]]:
+    def collect(names: Sequence[str]) -> dict[str, list[Verdict]]:
         both = {}
-        for view in (GIVEN, FOUND):
-            said = {v.id: v for name in names for v in read_verdicts(files.verdicts(name, view))}
-            both[view] = [said[claim.id] for claim in claims]
+        for view in (GIVEN, RETRIEVED):
+            by_claim = {v.id: v for name in names for v in read_verdicts(files.verdicts(name, view))}
+            both[view] = [by_claim[claim.id] for claim in claims]
         return both
 
-    tuned = collected([f"fold-{number}" for number in range(1, FOLDS + 1)])
-    return {"zero-shot": collected(["zero-shot"]), "fine-tuned": tuned}, dealt
+    tuned = collect([f"fold-{number}" for number in range(1, FOLDS + 1)])
+    return {"zero-shot": collect(["zero-shot"]), "fine-tuned": tuned}, assigned
 
 
-def report(claims: list[Claim], said: dict[str, dict[str, list[Verdict]]]) -> dict[str, Any]:
+def report(claims: list[Claim], systems: dict[str, dict[str, list[Verdict]]]) -> dict[str, Any]:
     """All figures of the study, ready for JSON."""
-    zero, tuned = said["zero-shot"], said["fine-tuned"]
+    zero, tuned = systems["zero-shot"], systems["fine-tuned"]
     return {
         "majority": majority(claims),
         "systems": {
             name: {view: figures(claims, verdicts) for view, verdicts in views.items()}
-            for name, views in said.items()
+            for name, views in systems.items()
         },
-        "fine-tuned against zero-shot": {view: compared(claims, tuned[view], zero[view]) for view in zero},
+        "fine-tuned against zero-shot": {
+            view: compare_systems(claims, tuned[view], zero[view]) for view in zero
+        },
     }
 
 
@@ -239,11 +248,12 @@ def markdown(record: dict[str, Any]) -> str:
     lines.append("\nConfusion (rows gold, columns predicted: " + ", ".join(SHORT.values()) + "):\n")
     lines += [f"- {name}, {view}: {of['confusion']}" for name, view, of in rows[1:]]
     lines.append("\nFine-tuned against zero-shot, on the same claims:\n")
-    for view, found in record["fine-tuned against zero-shot"].items():
-        test, (low, high) = found["mcnemar"], found["interval"]
+    for view, comparison in record["fine-tuned against zero-shot"].items():
+        test, (low, high) = comparison["mcnemar"], comparison["interval"]
         lines.append(
-            f"- {view}: LA {100 * found['difference']:+.1f} points ({100 * low:+.1f} to {100 * high:+.1f}); McNemar "
-            f"p = {test['p_value']:.2g} ({test['n10']} claims right only fine-tuned, {test['n01']} only zero-shot)"
+            f"- {view}: LA {100 * comparison['difference']:+.1f} points ({100 * low:+.1f} to {100 * high:+.1f}); "
+            f"McNemar p = {test['p_value']:.2g} "
+            f"({test['n10']} claims right only fine-tuned, {test['n01']} only zero-shot)"
         )
     lines.append("")
     lines += [f"- {key}: {json.dumps(value)}" for key, value in record["about"].items()]
@@ -266,10 +276,10 @@ def data_file(folder: Path, name: str) -> Path:
     raise DataError(f"{folder}: holds neither {name} nor {name}.gz, which SciFact's download has.")
 
 
-def parsed(arguments: Sequence[str]) -> argparse.Namespace:
+def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="SciFact's training claims, zero-shot and fine-tuned.")
     parser.add_argument("--data", type=Path, required=True, help="folder of SciFact's files")
-    parser.add_argument("--model", default="shipped", help="shipped, or the folder of a model or run")
+    parser.add_argument("--model", default="small", help="small, or the folder of a model or run")
     parser.add_argument("--out", type=Path, default=Path("runs/scifact"), help="where everything is kept")
     parser.add_argument("--json", type=Path, help="write all figures to this file")
     parser.add_argument("--limit", type=int, help="the first so many claims only")
@@ -277,9 +287,9 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def main(arguments: Sequence[str]) -> None:
-    options = parsed(arguments)
+    options = parse_arguments(arguments)
     corpus, source = (data_file(options.data, name) for name in ("corpus.jsonl", "claims_train.jsonl"))
-    claims = list(islice(scifact.read_claims(source, require_labels=True), options.limit))
+    claims = list(islice(read_claims(source, require_labels=True), options.limit))
     command = shlex.join(["python", "reproductions/scifact.py", *arguments])
     files = Files(options.out)
     protocol = {
@@ -287,19 +297,19 @@ def main(arguments: Sequence[str]) -> None:
         "data": {path.name: sha256(path) for path in (corpus, source)},
         "claims": len(claims),
         "folds": FOLDS,
-        "most sentences": MAX_EVIDENCE,
+        "most sentences": DEFAULT_EVIDENCE,
         "views": VIEWS,
         "objective": OBJECTIVE.model_dump(),
         "training": TRAINING.model_dump(),
     }
     begin(files, protocol)
     prepare(files, corpus, claims, source)
-    said, dealt = study(files, options.model, claims, source, command)
+    verdicts, assigned = study(files, options.model, claims, source, command)
     seconds = files.seconds()
     about = {
         "command": command,
         "protocol": protocol,
-        "claims by fold": [len(places) for places in dealt],
+        "claims by fold": [len(places) for places in assigned],
         "machine": machine(),
         "versions": versions(),
         "seconds": seconds,
@@ -307,7 +317,7 @@ def main(arguments: Sequence[str]) -> None:
             kind: round(sum(taken[kind] for taken in seconds.values())) for kind in ("clock", "processor")
         },
     }
-    record = {**report(claims, said), "about": about}
+    record = {**report(claims, verdicts), "about": about}
     write_json(options.json or files.folder / "results.json", record)
     print(markdown(record))
 

@@ -9,6 +9,8 @@ import pytest
 
 SHARED_DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 
+pytest_plugins = ["comparison_fixtures", "hand_rows", "serving_fixtures", "training_fixtures"]
+
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
@@ -40,7 +42,8 @@ def untrained_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     import torch
 
     from adjudge.config import ModelSettings
-    from adjudge.training.checkpoint import build, save_model
+    from adjudge.judges.folder import save_model
+    from adjudge.judges.row_model import build
     from adjudge.types import FEVER_LABELS
 
     folder = tmp_path_factory.mktemp("model") / "run"

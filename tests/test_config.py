@@ -41,14 +41,16 @@ CHANGED: dict[str, dict[str, Any]] = {
         "backbone": "bert-base",
         "init": "runs/ce",
         "max_length": 64,
+        "max_evidence": 3,
         "pooling": "mean",
         "dropout": 0.0,
         "backbone_dropout": 0.2,
         "titles": False,
-        "released": True,
+        "options": {"attention_size": 64, "released": True},
     },
     "objective": {
-        "name": "sr",
+        "name": "mine",
+        "complement": {"SUPPORTS": ("NOT ENOUGH INFO",)},
         "lam": 0.03125,
         "beta": 0.999999,
         "variant": "paper",
@@ -65,10 +67,12 @@ CHANGED: dict[str, dict[str, Any]] = {
         "weight_decay": 0.0,
         "clip": float("inf"),
         "freeze_layers": 2,
+        "cache_frozen": False,
         "freeze_embeddings": True,
         "eval_every": 7,
         "seed": 42,
         "shuffle_evidence": False,
+        "shuffle_claims": False,
     },
     "augment": {
         "passes": 2,
@@ -106,8 +110,8 @@ def test_the_defaults_are_kgats():
     training, model = TrainingSettings(), ModelSettings()
     assert (training.batch_size, training.accumulation, training.step_size) == (8, 8, 64)
     assert (training.lr, training.epochs, training.warmup, training.weight_decay) == (5e-5, 3, 0.1, 0.01)
-    assert (model.kind, model.max_length, model.released, model.empty_rows) == ("kgat", 130, False, 0)
-    assert ModelSettings(released=True).empty_rows == 5
+    assert (model.kind, model.options, model.max_length) == ("kgat", {}, 130)
+    assert ModelSettings(options={"released": False}) == model  # what is default need not be said
     assert DataSettings().labels == ("SUPPORTS", "REFUTES", "NOT ENOUGH INFO")
     assert ObjectiveSettings() == ObjectiveSettings(name="ce", lam=0.25)
 
@@ -133,7 +137,7 @@ def test_every_problem_is_listed_at_once():
         "training.lr is -1: input should be greater than 0",
         "training.epochs is 0: input should be greater than or equal to 1",
         "training.speed is not a setting",
-        "model.kind is 'lstm': input should be 'kgat', 'mixture' or 'concat'",
+        "model.kind is 'lstm': expected one of kgat, mixture, concat",
         "model.max_length is 'long'",
         "objective.beta is 1.0: input should be less than 1",
     ):
@@ -184,8 +188,10 @@ def test_values_out_of_range_are_refused_by_name(section: str, key: str, value: 
 
 
 def test_settings_that_contradict_each_other_are_refused():
-    with pytest.raises(ConfigError, match="model: released is a variant of kgat only"):
-        settings_from({"model": {"kind": "concat", "released": True}})
+    with pytest.raises(ConfigError, match="model.options: concat has no options"):
+        settings_from({"model": {"kind": "concat", "options": {"released": True}}})
+    with pytest.raises(ConfigError, match="model.options: released is 7: .*; colour is not a setting"):
+        settings_from({"model": {"options": {"colour": "red", "released": 7}}})
     with pytest.raises(ConfigError, match="objective: variant 'released' has no other weighting"):
         settings_from({"objective": {"variant": "released", "weighting": "complement"}})
 
@@ -216,7 +222,8 @@ def test_every_preset_is_valid_and_overridable():
     assert set(preset_names()) >= {"minilm", "bert-base", "bert-large", "roberta-large"}
     for name in preset_names():
         settings = settings_from(read_preset(name), name)
-        assert settings.model.backbone == ("minilm" if name.startswith("default-model") else name)
+        ours = name.startswith("default-model") or name == "small-judge"
+        assert settings.model.backbone == ("minilm" if ours else name)
         over = settings_from(merge(read_preset(name), {"training": {"seed": 9}}))
         assert over.training == settings.training.model_copy(update={"seed": 9})
 
@@ -283,7 +290,7 @@ def test_an_override_of_another_shape_is_refused(pair: str):
 
 
 def test_an_override_of_an_unknown_key_is_refused_when_applied():
-    with pytest.raises(ConfigError, match="model.a.b is not a setting"):
+    with pytest.raises(ConfigError, match="model.a is not a setting"):
         settings_from(parse_overrides(["model.a.b=1"]))
 
 
@@ -308,3 +315,33 @@ def test_the_label_set_knows_fevers_spellings_and_the_users():
     assert two.names == ("YES", "NO") and two.index("Yeah") == 0
     with pytest.raises(ConfigError, match="'MAYBE' is not one of YES, NO"):
         _ = DataSettings(labels=("YES", "NO"), aliases={"hm": "MAYBE"}).label_set
+
+
+class TestComplement:
+    TABLE = {"SUPPORTS": ["REFUTES"], "REFUTES": ["SUPPORTS", "NOT ENOUGH INFO"]}
+
+    def test_a_table_of_ones_own_is_custom_unless_it_is_named(self):
+        assert settings_from({"objective": {"complement": self.TABLE}}).objective.name == "custom"
+        named = settings_from({"objective": {"name": "mine", "complement": self.TABLE}}).objective
+        assert (named.name, named.complement) == ("mine", {k: tuple(v) for k, v in self.TABLE.items()})
+
+    def test_it_can_be_written_as_an_override(self):
+        text = 'objective.complement={SUPPORTS = ["REFUTES"], REFUTES = ["SUPPORTS", "NOT ENOUGH INFO"]}'
+        written = settings_from(parse_overrides([text]))
+        assert written == settings_from({"objective": {"complement": self.TABLE}})
+
+    @pytest.mark.parametrize(
+        ("values", "message"),
+        [
+            ({"objective": {"name": "sr", "complement": TABLE}}, "objective.name is 'sr': it has its own"),
+            ({"objective": {"complement": {"YES": ["REFUTES"]}}}, r"names \['YES'\], expected labels of"),
+            (
+                {"objective": {"complement": TABLE, "variant": "released"}},
+                "defined for ce, mll, srn, sr only",
+            ),
+            ({"data": {"labels": ["A", "B"]}, "objective": {"name": "sr"}}, "'sr' is defined for SUPPORTS"),
+        ],
+    )
+    def test_one_that_does_not_fit_is_refused(self, values: dict[str, Any], message: str):
+        with pytest.raises(ConfigError, match=message):
+            settings_from(values)

@@ -70,7 +70,7 @@ def execute(command: list[str], folder: Path, where: str) -> subprocess.Complete
         env=environment(folder),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=400,  # a dozen commands, on a busy machine
         check=False,
     )
     assert done.returncode == 0, f"{where} exits with {done.returncode}:\n{done.stdout}\n{done.stderr}"

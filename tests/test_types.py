@@ -9,7 +9,7 @@ import pytest
 from adjudge.errors import AdjudgeError, ConfigError, DataError, MissingExtra
 from adjudge.types import (
     FEVER_LABELS,
-    MAX_EVIDENCE,
+    NO_EVIDENCE,
     Claim,
     Evidence,
     Example,
@@ -27,7 +27,6 @@ def test_labels_stand_in_fevers_order():
     assert [FEVER_LABELS.index(label.value) for label in Label] == [0, 1, 2]
     assert list(FEVER_LABELS) == list(FEVER_LABELS.names) and len(FEVER_LABELS) == 3
     assert str(Label.NOT_ENOUGH_INFO) == "NOT ENOUGH INFO"
-    assert MAX_EVIDENCE == 5
 
 
 @pytest.mark.parametrize("text", ["not enough info", " NOT ENOUGH INFO\n", "NEI", "nei", "Not_Enough_Info"])
@@ -95,6 +94,20 @@ def test_evidence_of_an_unknown_place_says_so():
 
 def test_confidence_is_the_probability_of_the_given_label():
     assert Verdict(1, "c", "B", {"A": 0.6, "B": 0.4}).confidence == 0.4
+
+
+def test_a_verdict_on_nothing_has_no_label_and_no_confidence():
+    verdict = Verdict(1, "c", None, {}, reason="the corpus is empty")
+    assert (verdict.answer, verdict.confidence) == (NO_EVIDENCE, 0.0)
+
+
+def test_the_neutral_label_is_fevers_or_the_one_named():
+    assert FEVER_LABELS.neutral == "NOT ENOUGH INFO"
+    assert LabelSet(("A", "NEI"), {"not enough info": "NEI"}).with_aliases({"x": "A"}).neutral == "NEI"
+    assert LabelSet(("A", "B")).neutral is None
+    assert LabelSet(("yes", "no", "unsure"), neutral="unsure").with_aliases({"ja": "yes"}).neutral == "unsure"
+    with pytest.raises(ConfigError, match="Neutral label 'C' is not one of A, B"):
+        LabelSet(("A", "B"), neutral="C")
 
 
 def test_every_error_is_one_of_ours_and_a_missing_extra_says_how_to_install():

@@ -14,8 +14,8 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from adjudge.data.augment import hold_out
 from adjudge.data.kgat import TrainingClaim, read_training_claims, write_examples
+from adjudge.training.augment import hold_out
 from adjudge.types import FEVER_LABELS, Example
 
 TRAIN = {"SUPPORTS": 1321, "REFUTES": 491, "NOT ENOUGH INFO": 588}

@@ -37,16 +37,16 @@ def main(data: Path, out: Path, jobs: int = 2) -> None:
         tuned = out / f"tune-{objective}"
         adjudge(
             "tune", PLAN, "--objective", objective, "--unweighted", *files, "--set", 'grid.variants=["paper"]',
-            "--out", tuned, "--cache", out / "cache",
+            "--out", tuned, "--cache", out / "cache", "--jobs", jobs,
         )  # fmt: skip
         lam[objective] = json.loads((tuned / "tuning.json").read_text())["selected"]["lam"]
     table = ", ".join(f"{objective} = {value}" for objective, value in lam.items())
-    adjudge(
-        "compare", PLAN, *files, "--test", data / "dev_retrieved.jsonl.gz", "--set", f"grid.lam={{{table}}}",
-        "--out", out / "retrieved", "--cache", out / "cache", "--jobs", jobs,
+    compare = (
+        "compare", PLAN, *files, "--set", f"grid.lam={{{table}}}", "--runs", out / "runs",
+        "--cache", out / "cache", "--jobs", jobs,
     )  # fmt: skip
-    shared = ("--arms", "chosen", "--cache", out / "cache", "--jobs", jobs)
-    adjudge("retest", out / "retrieved", "--test", data / "dev_gold.jsonl.gz", "--out", out / "gold", *shared)
+    adjudge(*compare, "--test", data / "dev_retrieved.jsonl.gz", "--out", out / "retrieved")
+    adjudge(*compare, "--best-only", "--test", data / "dev_gold.jsonl.gz", "--out", out / "gold")
     claims, evidence = out / "wiki" / "claims.jsonl", out / "wiki" / "evidence.jsonl"
     if not evidence.exists():
         claims.parent.mkdir(exist_ok=True)
@@ -54,8 +54,7 @@ def main(data: Path, out: Path, jobs: int = 2) -> None:
             claims.write_text("".join(line for number, line in enumerate(lines) if number % EVERY == 0))
         adjudge("index", data / "wiki-pages.jsonl.gz", "--out", out / "wiki" / "index")
         adjudge("assemble", claims, "--corpus", out / "wiki" / "index", "--out", evidence)
-    found = ("--test", evidence, "--gold", claims)
-    adjudge("retest", out / "retrieved", *found, "--out", out / "end-to-end", *shared)
+    adjudge(*compare, "--best-only", "--test", evidence, "--gold", claims, "--out", out / "end-to-end")
     tunings = [part for objective in lam for part in ("--tuning", out / f"tune-{objective}")]
     for name, more in (("retrieved", tunings), ("gold", []), ("end-to-end", [])):
         adjudge("report", out / name, "--between", "CE", "SR + weighting", *more)

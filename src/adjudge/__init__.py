@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from adjudge.errors import AdjudgeError
     from adjudge.evaluation.scoring import Scores, score
     from adjudge.evaluation.statistics import McNemar, holm, mcnemar, paired_bootstrap
-    from adjudge.objectives import Objective, class_balanced_weights
+    from adjudge.objectives.loss import Objective
+    from adjudge.objectives.weights import class_balanced_weights
+    from adjudge.serving.settings import VerifierSettings
     from adjudge.serving.verifier import Verifier
     from adjudge.types import FEVER_LABELS, Claim, Evidence, Example, Label, LabelSet, Page, Sentence, Verdict
 
@@ -22,7 +24,9 @@ _HOMES = {
     "adjudge.errors": ("AdjudgeError",),
     "adjudge.evaluation.scoring": ("Scores", "score"),
     "adjudge.evaluation.statistics": ("McNemar", "holm", "mcnemar", "paired_bootstrap"),
-    "adjudge.objectives": ("Objective", "class_balanced_weights"),
+    "adjudge.objectives.loss": ("Objective",),
+    "adjudge.objectives.weights": ("class_balanced_weights",),
+    "adjudge.serving.settings": ("VerifierSettings",),
     "adjudge.serving.verifier": ("Verifier",),
     "adjudge.types": (
         "FEVER_LABELS",
@@ -53,6 +57,7 @@ __all__ = [
     "Sentence",
     "Verdict",
     "Verifier",
+    "VerifierSettings",
     "class_balanced_weights",
     "holm",
     "mcnemar",

@@ -3,23 +3,52 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
 import tomli_w
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from adjudge.errors import ConfigError
-from adjudge.types import FEVER_LABELS, MAX_EVIDENCE, LabelSet
+from adjudge.judges.registry import KINDS, import_object
+from adjudge.objectives.tables import (
+    CUSTOM,
+    OBJECTIVES,
+    complement,
+    complement_of,
+    objective_help,
+    parse_complement,
+)
+from adjudge.types import FEVER_LABELS, LabelSet
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
+DEFAULT_EVIDENCE = 5
+"""Sentences of a claim that are searched for and judged unless settings say otherwise."""
+
 _STRICT = ConfigDict(frozen=True, extra="forbid")
+
+
+def _one_of(name: str, names: Iterable[str]) -> str:
+    if name not in names:
+        raise ValueError(f"expected one of {', '.join(names)}")
+    return name
+
+
+Precision = Literal["auto", "fp32", "int16"]
 
 
 class DataSettings(BaseModel):
@@ -38,7 +67,7 @@ class DataSettings(BaseModel):
     field: Literal["evidence", "retrieved"] = Field("evidence", description="which sentences to train on")
     limit: int | None = Field(None, ge=1, description="train on the first so many claims only")
     dev_limit: int | None = Field(None, ge=1, description="choose the checkpoint on so many claims only")
-    labels: tuple[str, ...] = FEVER_LABELS.names
+    labels: tuple[str, ...] = Field(FEVER_LABELS.names, description="the labels, in class order")
     aliases: dict[str, str] = Field(default_factory=dict, description="other spellings of the labels")
 
     @property
@@ -53,30 +82,43 @@ class ModelSettings(BaseModel):
 
     model_config = _STRICT
 
-    kind: Literal["kgat", "mixture", "concat"] = "kgat"
-    backbone: str = Field("minilm", description="a short name, a hub id or a path")
+    kind: str = Field("kgat", description=f"what is built on the backbone: {', '.join(KINDS)}")
+    options: dict[str, Any] = Field(default_factory=dict, description="settings that only this kind has")
+    backbone: str = Field(
+        "minilm", description="a short name such as minilm or bert-base, a hub id, or a folder"
+    )
     init: str | None = Field(
-        None, description="begin from a trained model: shipped, or the folder of a run or an exported model"
+        None,
+        description="a trained model whose weights training starts from: a run, an exported folder, small",
     )
     max_length: int = Field(130, ge=16, le=512, description="tokens per row")
+    max_evidence: int = Field(DEFAULT_EVIDENCE, ge=1, description="sentences read of a claim, the first ones")
     pooling: Literal["pooler", "mean"] = Field("pooler", description="a row's state: pooler's, or mean token")
     dropout: float = Field(0.1, ge=0, lt=1, description="on what the backbone gives to the head")
     backbone_dropout: float | None = Field(
         None, ge=0, lt=1, description="inside the backbone; none: as it was pre-trained"
     )
     titles: bool = Field(True, description="show the model the page's title")
-    released: bool = Field(False, description="attend to empty rows, as the published code does")
 
-    @model_validator(mode="after")
-    def _released_is_kgat(self) -> ModelSettings:
-        if self.released and self.kind != "kgat":
-            raise ValueError("released is a variant of kgat only")
-        return self
+    @field_validator("kind")
+    @classmethod
+    def _is_known(cls, kind: str) -> str:
+        return _one_of(kind, KINDS)
 
-    @property
-    def empty_rows(self) -> int:
-        """Rows a claim is padded to."""
-        return MAX_EVIDENCE if self.released else 0
+    @field_validator("options")
+    @classmethod
+    def _are_of_the_kind(cls, options: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        """Checked by the kind's own ``Settings``; its defaults are left out."""
+        if not options or "kind" not in info.data:
+            return options
+        kind: str = info.data["kind"]
+        settings: type[BaseModel] | None = getattr(import_object(KINDS[kind]), "Settings", None)
+        if settings is None:
+            raise ValueError(f"{kind} has no options")
+        try:
+            return settings.model_validate(options).model_dump(mode="json", exclude_defaults=True)
+        except ValidationError as error:
+            raise ValueError("; ".join(problems_in(error))) from None
 
 
 class ObjectiveSettings(BaseModel):
@@ -84,15 +126,48 @@ class ObjectiveSettings(BaseModel):
 
     model_config = _STRICT
 
-    name: Literal["ce", "mll", "srn", "sr"] = "ce"
+    complement: dict[str, tuple[str, ...]] | None = Field(
+        None, description="which labels a gold label rules out, a table of your own: A=B;B=A,C"
+    )
+    name: str = Field("ce", description=f"what is penalised: {objective_help()}")
     lam: float = Field(0.25, ge=0, allow_inf_nan=False, description="λ, weight of the complement terms")
     beta: float | None = Field(None, ge=0, lt=1, description="β of the class weights; none: no weighting")
-    variant: Literal["paper", "released"] = "paper"
-    weighting: Literal["gold", "complement"] = "gold"
-    normalise: Literal["claims", "weights"] = "claims"
+    variant: Literal["paper", "released"] = Field(
+        "paper", description="the loss as the paper writes it, or as the published code computes it"
+    )
+    weighting: Literal["gold", "complement"] = Field(
+        "gold",
+        description="whose weight a complement term has: the gold label's, or its own label's (Eq. 10)",
+    )
+    normalise: Literal["claims", "weights"] = Field(
+        "claims", description="what the loss of a step is divided by: its claims, or their weights"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _a_table_of_ones_own_has_a_name(cls, values: Any) -> Any:
+        if isinstance(values, dict) and values.get("complement") is not None and "name" not in values:
+            return {**values, "name": CUSTOM}
+        return values
+
+    @field_validator("complement", mode="before")
+    @classmethod
+    def _read_table(cls, table: Any) -> Any:
+        return parse_complement(table) if isinstance(table, str) else table
+
+    @field_validator("name")
+    @classmethod
+    def _is_known(cls, name: str, info: ValidationInfo) -> str:
+        if info.data.get("complement") is None:
+            return _one_of(name, OBJECTIVES)
+        if name in OBJECTIVES:
+            raise ValueError(f"it has its own complement; give yours another name, such as {CUSTOM}")
+        return name
 
     @model_validator(mode="after")
-    def _released_has_one_form(self) -> ObjectiveSettings:
+    def _released_is_what_was_released(self) -> ObjectiveSettings:
+        if self.variant == "released" and self.complement is not None:
+            raise ValueError(f"variant 'released' is defined for {', '.join(OBJECTIVES)} only")
         if self.variant == "released" and (self.weighting, self.normalise) != ("gold", "claims"):
             raise ValueError("variant 'released' has no other weighting or normalise")
         return self
@@ -103,21 +178,27 @@ class TrainingSettings(BaseModel):
 
     model_config = _STRICT
 
-    epochs: int = Field(3, ge=1)
+    epochs: int = Field(3, ge=1, description="passes over the training claims")
     batch_size: int = Field(8, ge=1, description="claims per forward pass")
     accumulation: int = Field(8, ge=1, description="forward passes per optimizer step")
-    lr: float = Field(5e-5, gt=0, allow_inf_nan=False)
+    lr: float = Field(5e-5, gt=0, allow_inf_nan=False, description="highest learning rate")
     head_lr: float | None = Field(
         None, gt=0, allow_inf_nan=False, description="of what is not backbone; none: lr"
     )
     warmup: float = Field(0.1, ge=0, lt=1, description="share of the steps in which the rate rises")
-    weight_decay: float = Field(0.01, ge=0, allow_inf_nan=False)
+    weight_decay: float = Field(0.01, ge=0, allow_inf_nan=False, description="AdamW's, of matrices")
     clip: float = Field(1.0, gt=0, description="largest gradient norm")
     freeze_layers: int = Field(0, ge=0, description="lowest backbone layers that stay as they are, cached")
+    cache_frozen: bool = Field(
+        True, description="keep what frozen layers give; for one pass it saves nothing"
+    )
     freeze_embeddings: bool = Field(False, description="keep the backbone's token embeddings as they are")
     eval_every: int = Field(100, ge=1, description="optimizer steps between evaluations")
-    seed: int = Field(0, ge=0)
-    shuffle_evidence: bool = True
+    seed: int = Field(0, ge=0, description="decides initial weights, order and dropout")
+    shuffle_evidence: bool = Field(True, description="show the sentences of a claim in random order")
+    shuffle_claims: bool = Field(
+        True, description="a new order every epoch; else the file's, as a mix has it"
+    )
 
     @property
     def step_size(self) -> int:
@@ -134,7 +215,7 @@ class AugmentSettings(BaseModel):
     model_config = _STRICT
 
     passes: int = Field(1, ge=1, description="examples drawn of every claim")
-    sentences: int = Field(3, ge=1, le=MAX_EVIDENCE, description="most sentences shown")
+    sentences: int = Field(3, ge=1, le=DEFAULT_EVIDENCE, description="most sentences shown")
     retrieved: float = Field(0.3, ge=0, le=1, description="what was retrieved, gold or as telling among it")
     contrast: float = Field(0.15, ge=0, le=1, description="near misses instead of gold: NOT ENOUGH INFO")
     irrelevant: float = Field(0.03, ge=0, le=1, description="another claim's sentences: NOT ENOUGH INFO")
@@ -163,7 +244,12 @@ class RunSettings(BaseModel):
     augment: AugmentSettings | None = None
 
     @model_validator(mode="after")
-    def _augments_fever(self) -> RunSettings:
+    def _parts_fit(self) -> RunSettings:
+        table, labels = self.objective.complement, self.data.label_set
+        if table is None:
+            complement_of(self.objective.name, labels)
+        else:
+            complement(table, labels)
         if self.augment is None and (self.data.holdout or self.data.pages):
             raise ValueError("data.holdout and data.pages need a section augment")
         if self.augment is not None and set(self.data.labels) != set(FEVER_LABELS.names):
@@ -176,7 +262,7 @@ def settings_from(values: Mapping[str, Any], where: str = "settings") -> RunSett
     try:
         return RunSettings.model_validate(values)
     except ValidationError as error:
-        raise ConfigError(f"{where}: " + "; ".join(problems_in(error)) + ".") from None
+        raise ConfigError(f"{where}: " + "; ".join(problems_in(error)).removesuffix(".") + ".") from None
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -229,14 +315,17 @@ def parse_overrides(pairs: Sequence[str]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for pair in pairs:
         path, equals, text = pair.partition("=")
-        section, dot, key = path.strip().partition(".")
-        if not (equals and dot and section and key):
+        *sections, key = path.strip().split(".")
+        if not (equals and key and sections and all(sections)):
             raise ConfigError(f"--set {pair!r}: expected section.key=value, such as training.lr=2e-5.")
         try:
             value = None if text.strip() == "none" else tomllib.loads(f"value = {text}")["value"]
         except tomllib.TOMLDecodeError:
             value = text
-        values.setdefault(section, {})[key] = value
+        nested: dict[str, Any] = {key: value}
+        for section in reversed(sections):
+            nested = {section: nested}
+        values = merge(values, nested)
     return values
 
 
@@ -244,13 +333,14 @@ def problems_in(error: ValidationError) -> list[str]:
     """What pydantic found, a line each, in the words of a user of the settings."""
     problems = []
     for item in error.errors():
-        place = ".".join(str(part) for part in item["loc"])
+        path = ".".join(str(part) for part in item["loc"])
         if item["type"] == "extra_forbidden":
-            problems.append(f"{place} is not a setting")
+            problems.append(f"{path} is not a setting")
         elif item["type"] == "missing":
-            problems.append(f"{place} is missing")
+            problems.append(f"{path} is missing")
         elif item["type"] == "value_error":
-            problems.append(f"{place}: {item['ctx']['error']}")
+            value = f" is {item['input']!r}" if isinstance(item["input"], str) else ""
+            problems.append(f"{path}{value}: {item['ctx']['error']}".removeprefix(": "))
         else:
-            problems.append(f"{place} is {item['input']!r}: {item['msg'][0].lower()}{item['msg'][1:]}")
+            problems.append(f"{path} is {item['input']!r}: {item['msg'][0].lower()}{item['msg'][1:]}")
     return problems

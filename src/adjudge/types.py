@@ -11,9 +11,6 @@ from adjudge.errors import ConfigError, DataError
 
 ClaimId = int | str
 
-MAX_EVIDENCE = 5
-"""FEVER judges the first five predicted sentences; a claim carries at most that many."""
-
 
 class Label(str, Enum):
     """FEVER's three answers, in the order every distribution and matrix uses."""
@@ -30,11 +27,13 @@ class Label(str, Enum):
 class LabelSet:
     """An ordered set of label names; position is the class index.
 
-    ``aliases`` maps other spellings (case-insensitive) to names of the set.
+    ``aliases`` maps other spellings (case-insensitive) to names of the set. ``neutral`` is the label that says
+    that the evidence does not suffice: NOT ENOUGH INFO unless another is named, None where the set has none.
     """
 
     names: tuple[str, ...]
     aliases: Mapping[str, str] = field(default_factory=dict, compare=False)
+    neutral: str | None = field(default=None, compare=False)
     _spellings: Mapping[str, str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -50,6 +49,10 @@ class LabelSet:
             if spellings.setdefault(alias.casefold(), name) != name:
                 raise ConfigError(f"Label alias {alias}={name}: {alias!r} already means another label.")
         object.__setattr__(self, "_spellings", spellings)
+        if self.neutral is None:
+            object.__setattr__(self, "neutral", spellings.get(Label.NOT_ENOUGH_INFO.value.casefold()))
+        elif self.neutral not in self.names:
+            raise ConfigError(f"Neutral label {self.neutral!r} is not one of {', '.join(self.names)}.")
 
     def __len__(self) -> int:
         return len(self.names)
@@ -71,15 +74,32 @@ class LabelSet:
         """The class index of a label, in any accepted spelling."""
         return self.names.index(self.parse(text))
 
+    def knows(self, text: str) -> bool:
+        """Whether ``text`` is a label of the set in any accepted spelling."""
+        return text.strip().casefold() in self._spellings
+
     def with_aliases(self, aliases: Mapping[str, str]) -> LabelSet:
-        """The same labels, understanding more spellings."""
-        return LabelSet(self.names, {**self.aliases, **aliases})
+        """The set, understanding more spellings; an alias that is a label of the set is counted as the other."""
+        known = {name.casefold(): name for name in self.names}
+        targets = {alias: known.get(name.strip().casefold(), name) for alias, name in aliases.items()}
+        folded = {
+            known[alias.casefold()]: name
+            for alias, name in targets.items()
+            if known.get(alias.casefold(), name) != name
+        }
+        spellings = {alias: folded.get(name, name) for alias, name in self.aliases.items()}
+        names = tuple(name for name in self.names if name not in folded)
+        return LabelSet(names, {**spellings, **targets}, None if self.neutral in folded else self.neutral)
 
 
 FEVER_LABELS = LabelSet(
     tuple(label.value for label in Label),
     {"NEI": "NOT ENOUGH INFO", "NOT_ENOUGH_INFO": "NOT ENOUGH INFO", "NOTENOUGHINFO": "NOT ENOUGH INFO"},
 )
+
+
+NOT_SUPPORTED = "NOT SUPPORTED"
+"""What a judge of two labels answers to claims that are refuted or left open."""
 
 
 class SentenceRef(NamedTuple):
@@ -91,13 +111,17 @@ class SentenceRef(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence of a page; ``start`` and ``end`` are character offsets in the page's source."""
+    """One sentence of a page; ``start`` and ``end`` are character offsets in the page's source.
+
+    ``location`` says where it stands in words of its own format: ``Sheet1!A5:C5``, ``table 2, row 3``.
+    """
 
     text: str
     line: int
     links: tuple[str, ...] = ()
     start: int | None = None
     end: int | None = None
+    location: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +150,8 @@ class Evidence:
 
     ``page`` is empty and ``line`` −1 where the place is unknown. ``title`` is what a reader would call the page;
     where it is empty, the page's id spells it. ``score`` is the retriever's, ``weight`` the share of the
-    verdict that the model laid on the sentence.
+    verdict that the model laid on the sentence. ``context`` is the sentence before, where this one does not name its
+    subject; ``similarity`` the cosine with the claim, where the index keeps vectors.
     """
 
     text: str
@@ -138,6 +163,9 @@ class Evidence:
     start: int | None = None
     end: int | None = None
     title: str = ""
+    location: str | None = None
+    context: str = ""
+    similarity: float | None = None
 
     @property
     def ref(self) -> SentenceRef:
@@ -156,33 +184,73 @@ class Example:
     gold_injected: bool = False
 
 
+class Span(NamedTuple):
+    """Characters ``start`` to ``end`` of a text, the end not included."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProofStep:
+    """A part of the claim, the part of an evidence sentence it was compared with, and how the two relate.
+
+    ``sentence`` is the position of the sentence in the verdict's evidence; it and ``evidence`` are None where
+    no sentence speaks about the part.
+    """
+
+    claim: Span
+    operator: str
+    evidence: Span | None = None
+    sentence: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What a judge can say about how it came to a verdict; a part that it cannot give is empty.
+
+    ``edges[i][j]`` is how much sentence i took from sentence j; ``evidence_spans`` has the spans that counted for
+    each sentence of the verdict's evidence.
+    """
+
+    edges: tuple[tuple[float, ...], ...] = ()
+    proof: tuple[ProofStep, ...] = ()
+    claim_spans: tuple[Span, ...] = ()
+    evidence_spans: tuple[tuple[Span, ...], ...] = ()
+
+
 ABSTAINED = "ABSTAINED"
+NO_EVIDENCE = "NO EVIDENCE FOUND"
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """The answer: a label, the whole distribution, and the sentences with the weight each carried.
 
-    Where the label's probability was below what the caller asked for, ``abstained`` says so: the label
-    then is only the likeliest. That is no verdict, while NOT ENOUGH INFO is one about the evidence.
+    Where nothing was found there is nothing to judge: the label is None, there are no probabilities, and
+    ``reason`` says why. Where the label's probability was below what the caller asked for, ``abstained`` says so:
+    the label then is only the likeliest. Neither is a verdict, while NOT ENOUGH INFO is one about the evidence.
     ``gold_injected`` when gold helped to find the sentences: such a verdict says less about a system.
     """
 
     id: ClaimId
     claim: str
-    label: str
+    label: str | None
     probabilities: Mapping[str, float]
     evidence: tuple[Evidence, ...] = ()
     reason: str | None = None
     abstained: bool = False
     gold_injected: bool = False
+    explanation: Explanation | None = None
 
     @property
     def answer(self) -> str:
-        """The label, or ABSTAINED."""
+        """The label, ABSTAINED, or NO EVIDENCE FOUND."""
+        if self.label is None:
+            return NO_EVIDENCE
         return ABSTAINED if self.abstained else self.label
 
     @property
     def confidence(self) -> float:
-        """The probability of the label given."""
-        return self.probabilities[self.label]
+        """The probability of the label given; 0 where there is none."""
+        return 0.0 if self.label is None else self.probabilities[self.label]

@@ -178,7 +178,7 @@ def test_long_evidence_and_no_evidence_are_answered(run: Path, tmp_path: Path) -
     ("arguments", "message"),
     [
         (("--objective", "abc"), "objective.name"),
-        (("--lam", "-1"), "objective.lam"),
+        (("--lam", "-1"), "--lam"),
         (("--beta", "1"), "objective.beta"),
         (("--set", "training.nonsense=1"), "training.nonsense is not a setting"),
         (("--set", "nonsense"), "section.key=value"),
@@ -208,6 +208,18 @@ def test_world_makes_files_that_every_command_reads(tmp_path: Path) -> None:
     assert {p.name for p in (tmp_path / "w").iterdir()} >= {"wiki-001.jsonl", "train.jsonl", "test.jsonl"}
 
 
+def test_mix_writes_a_training_file_and_a_held_out_one(tmp_path: Path) -> None:
+    recipe = tmp_path / "mix.toml"
+    recipe.write_text(
+        'examples = 60\n[[source]]\nname = "rules"\nkind = "documents"\nshare = 1\nheld_out = 0.3\n'
+    )
+    done = adjudge("data", "mix", recipe, "--data", tmp_path, "--out", tmp_path / "m", "--examples", 30)
+    assert done.returncode == 0, done.stderr
+    stats = json.loads(adjudge("data", "stats", tmp_path / "m" / "train.jsonl.gz", "--json").stdout)
+    assert stats["total"] == 30
+    assert (tmp_path / "m" / "held_out.jsonl.gz").is_file()
+
+
 def test_fetch_lists_what_there_is_and_refuses_what_there_is_not() -> None:
     assert "SciFact" in adjudge("data", "fetch").stdout
     assert "not one of" in adjudge("data", "fetch", "nonsense").stderr
@@ -215,7 +227,7 @@ def test_fetch_lists_what_there_is_and_refuses_what_there_is_not() -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [(), ("train",), ("predict",), ("score",), ("compare",), ("retest",), ("data",), ("data", "world")],
+    [(), ("train",), ("predict",), ("score",), ("compare",), ("data",), ("data", "world")],
 )
 def test_help_teaches_by_example(command: tuple[str, ...]) -> None:
     done = adjudge(*command, "--help")

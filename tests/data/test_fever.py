@@ -1,13 +1,18 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from adjudge.data.fever import Prediction, read_claims, read_submission, write_claims, write_submission
+from adjudge.data import formats
+from adjudge.data.fever import write_claims
+from adjudge.data.submissions import Prediction, write_submission
 from adjudge.errors import DataError
 from adjudge.types import FEVER_LABELS, Claim, Evidence, SentenceRef, Verdict
+
+read_claims = partial(formats.read_claims, format="fever")
 
 ROME = {
     "id": 7,
@@ -55,7 +60,7 @@ def test_a_test_file_gives_claims_without_label_and_gold(tmp_path: Path) -> None
 def test_labels_are_read_in_the_spelling_of_the_set(tmp_path: Path) -> None:
     path = lines(tmp_path / "a.jsonl", ROME | {"label": "supports"}, NOTHING | {"label": "yes"})
     labels = FEVER_LABELS.with_aliases({"YES": "REFUTES"})
-    assert [claim.label for claim in read_claims(path, labels)] == ["SUPPORTS", "REFUTES"]
+    assert [claim.label for claim in read_claims(path, labels=labels)] == ["SUPPORTS", "REFUTES"]
 
 
 @pytest.mark.parametrize(
@@ -66,7 +71,7 @@ def test_labels_are_read_in_the_spelling_of_the_set(tmp_path: Path) -> None:
             "label 'SUPPORTED' is not one of SUPPORTS, REFUTES, NOT ENOUGH INFO.\n"
             "If your file names them differently, pass --label SUPPORTED=SUPPORTS.",
         ),
-        (ROME | {"label": 1}, "field 'label' is 1, expected text."),
+        (ROME | {"label": 1}, "label 1 is not one of SUPPORTS, REFUTES, NOT ENOUGH INFO."),
         (ROME | {"claim": " "}, "the claim is empty."),
         (ROME | {"claim": ["Rome"]}, "field 'claim' is [\"Rome\"], expected text."),
         ({"id": 7, "label": "SUPPORTS"}, "no field 'claim'; found 'id', 'label'."),
@@ -78,7 +83,7 @@ def test_labels_are_read_in_the_spelling_of_the_set(tmp_path: Path) -> None:
         (ROME | {"evidence": [[[1, 2, "Rome", "0"]]]}, 'evidence [1,2,"Rome","0"] is not a group'),
         (
             ROME | {"evidence": [[[1, 2, "Rome", 0], [1, 2, None, None]]]},
-            'evidence [[1,2,"Rome",0],[1,2,null,null]]',
+            'evidence [["Rome",0],["",-1]] is not a group of gold sentences',
         ),
         ({"id": 1, "claim": "Rome is old."}, "id 1 was already used in line 1. Ids must be unique."),
     ],
@@ -147,7 +152,7 @@ def test_submissions_survive_writing_and_may_be_labels_alone(tmp_path: Path) -> 
         Prediction(3, "REFUTES"),
     ]
     assert write_submission(tmp_path / "out.jsonl", predictions) == 3
-    assert list(read_submission(tmp_path / "out.jsonl")) == predictions
+    assert list(formats.read_predictions(tmp_path / "out.jsonl")) == predictions
     assert json.loads((tmp_path / "out.jsonl").read_text().splitlines()[2]) == {
         "id": 3,
         "predicted_label": "REFUTES",
@@ -158,7 +163,7 @@ def test_a_verdict_is_submitted_with_the_sentences_whose_place_is_known(tmp_path
     evidence = (Evidence("Rome is old.", "Rome", 0), Evidence("So they say."))
     verdict = Verdict(1, "Rome is old.", "SUPPORTS", {"SUPPORTS": 1.0}, evidence)
     write_submission(tmp_path / "out.jsonl", [verdict])
-    assert list(read_submission(tmp_path / "out.jsonl")) == [
+    assert list(formats.read_predictions(tmp_path / "out.jsonl")) == [
         Prediction(1, "SUPPORTS", (SentenceRef("Rome", 0),))
     ]
 
@@ -166,18 +171,17 @@ def test_a_verdict_is_submitted_with_the_sentences_whose_place_is_known(tmp_path
 @pytest.mark.parametrize(
     ("record", "message"),
     [
-        ({"id": 1, "label": "SUPPORTS"}, "no field 'predicted_label'; found 'id', 'label'."),
         ({"id": 1, "predicted_label": "MAYBE"}, "label 'MAYBE' is not one of"),
         (
             {"id": 1, "predicted_label": "SUPPORTS", "predicted_evidence": [["Rome"]]},
-            'predicted evidence ["Rome"] is not a sentence, expected [page, line].',
+            'predicted_evidence holds ["Rome"], expected [page, line]',
         ),
     ],
 )
 def test_a_wrong_submission_is_said_with_its_line(tmp_path: Path, record: object, message: str) -> None:
     path = lines(tmp_path / "out.jsonl", record)
     with pytest.raises(DataError) as caught:
-        list(read_submission(path))
+        list(formats.read_predictions(path))
     assert str(caught.value).startswith(f"{path}:1: {message}")
 
 

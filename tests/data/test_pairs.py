@@ -1,13 +1,17 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from adjudge.data.pairs import read_examples, write_examples
+from adjudge.data import formats
+from adjudge.data.pairs import write_examples
 from adjudge.errors import DataError
 from adjudge.types import Evidence, Example
+
+read_examples = partial(formats.read_examples, format="pairs")
 
 VITAMIN = {
     "unique_id": "5ec_1",
@@ -51,9 +55,19 @@ def test_pairs_survive_writing(tmp_path: Path) -> None:
     assert list(read_examples(tmp_path / "b.jsonl")) == examples
 
 
-def test_a_claim_with_two_sentences_is_no_pair(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="Claim 1 has 2 sentences; a file of pairs holds one each"):
-        write_examples(tmp_path / "b.jsonl", [Example(1, "Rome is.", (Evidence("a"), Evidence("b")))])
+def test_a_claim_may_have_several_sentences_and_a_title(tmp_path: Path) -> None:
+    several = {
+        "id": "fm2_1",
+        "claim": "Rome is.",
+        "label": "SUPPORTS",
+        "evidence": ["a", " ", "b"],
+        "title": "Rome (city)",
+    }
+    [example] = read_examples(lines(tmp_path / "a.jsonl", several))
+    page = "Rome_-LRB-city-RRB-"
+    assert example == Example("fm2_1", "Rome is.", (Evidence("a", page), Evidence("b", page)), "SUPPORTS")
+    write_examples(tmp_path / "b.jsonl", [example])
+    assert list(read_examples(tmp_path / "b.jsonl")) == [example]
 
 
 @pytest.mark.parametrize(
@@ -62,11 +76,11 @@ def test_a_claim_with_two_sentences_is_no_pair(tmp_path: Path) -> None:
         (SYMMETRIC, "id '70002' was already used in line 1."),
         ({"claim": "Rome is.", "label": "SUPPORTS"}, "no field 'evidence'; found 'claim', 'label'."),
         (
-            {"claim": "Rome is.", "evidence": ["a"], "label": "SUPPORTS"},
-            "field 'evidence' is [\"a\"], expected text.",
+            {"claim": "Rome is.", "evidence": ["a", 1], "label": "SUPPORTS"},
+            "field 'evidence' is [\"a\",1], expected a text or a list of texts.",
         ),
         ({"claim": "Rome is.", "evidence": "a", "gold_label": "YES"}, "label 'YES' is not one of"),
-        ({"claim": "Rome is.", "evidence": "a"}, "the claim has no label (field 'label')"),
+        ({"claim": "Rome is.", "evidence": "a"}, "the claim has no label"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_line(tmp_path: Path, record: object, message: str) -> None:
@@ -74,3 +88,12 @@ def test_what_is_wrong_is_said_with_its_line(tmp_path: Path, record: object, mes
     with pytest.raises(DataError) as caught:
         list(read_examples(path, require_labels=True))
     assert str(caught.value).startswith(f"{path}:2: {message}")
+
+
+@pytest.mark.parametrize(
+    ("name", "count"), [("dev/fm2", 1_169), ("dev/contract_nli", 1_037), ("train/creak", 10_176)]
+)
+def test_real_pairs_are_all_read(shared_data, name: str, count: int) -> None:
+    examples = list(formats.read_examples(shared_data / f"pairs/{name}.jsonl.gz", require_labels=True))
+    assert len(examples) == count  # as their README counts them
+    assert all(example.evidence for example in examples)

@@ -2,13 +2,17 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from adjudge.data.scifact import read_claims, read_pages, write_claims, write_pages
+from adjudge.data import formats
+from adjudge.data.scifact import read_claims_by_document, read_pages
 from adjudge.errors import DataError
 from adjudge.types import Claim, Page, Sentence, SentenceRef
+
+read_claims = partial(formats.read_claims, format="scifact")
 
 SUPPORTED = {
     "id": 1,
@@ -44,7 +48,7 @@ def test_claims_speak_of_labels_and_gold_as_fever_does(tmp_path: Path) -> None:
 def test_a_test_claim_has_no_label(tmp_path: Path) -> None:
     path = lines(tmp_path / "a.jsonl", {"id": 1, "claim": "Aspirin sings."})
     assert list(read_claims(path)) == [Claim(1, "Aspirin sings.")]
-    with pytest.raises(DataError, match=r"a\.jsonl:1: the claim has no field 'evidence', so no label"):
+    with pytest.raises(DataError, match=r"a\.jsonl:1: the claim has no label"):
         list(read_claims(path, require_labels=True))
 
 
@@ -52,12 +56,12 @@ def test_documents_that_disagree_are_an_error_or_claims_of_their_own(tmp_path: P
     path = lines(tmp_path / "a.jsonl", DISPUTED)
     with pytest.raises(DataError, match=r"a\.jsonl:1: the evidence says REFUTES and SUPPORTS at once"):
         list(read_claims(path))
-    claims = read_claims(path, per_document=True)
+    claims = read_claims_by_document(path)
     assert [(claim.id, claim.label) for claim in claims] == [("4:42", "SUPPORTS"), ("4:43", "REFUTES")]
 
 
 def test_a_cited_document_without_evidence_is_not_enough_info(tmp_path: Path) -> None:
-    claims = read_claims(lines(tmp_path / "a.jsonl", SUPPORTED), per_document=True)
+    claims = read_claims_by_document(lines(tmp_path / "a.jsonl", SUPPORTED))
     assert [(claim.id, claim.label) for claim in claims] == [
         ("1:42", "SUPPORTS"),
         ("1:43", "NOT ENOUGH INFO"),
@@ -86,22 +90,7 @@ def test_a_wrong_label_is_said_with_its_line(tmp_path: Path) -> None:
         list(read_claims(path))
 
 
-def test_claims_survive_writing(tmp_path: Path) -> None:
-    path = lines(tmp_path / "a.jsonl", SUPPORTED, CONTRADICTED, OPEN, {"id": 9, "claim": "Unjudged."})
-    claims = list(read_claims(path))
-    assert write_claims(tmp_path / "b.jsonl", claims) == 4
-    assert list(read_claims(tmp_path / "b.jsonl")) == claims
-    assert json.loads((tmp_path / "b.jsonl").read_text().splitlines()[1]) == CONTRADICTED
-
-
-def test_a_group_over_two_documents_cannot_be_written(tmp_path: Path) -> None:
-    claim = Claim(1, "Two hops.", "SUPPORTS", ((SentenceRef("1", 0), SentenceRef("2", 0)),))
-    with pytest.raises(DataError, match="needs sentences of 2 documents together"):
-        write_claims(tmp_path / "a.jsonl", [claim])
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_abstracts_become_pages_and_survive_writing(tmp_path: Path) -> None:
+def test_abstracts_become_pages(tmp_path: Path) -> None:
     record = {
         "doc_id": 42,
         "title": "Aspirin",
@@ -110,8 +99,6 @@ def test_abstracts_become_pages_and_survive_writing(tmp_path: Path) -> None:
     }
     (page,) = read_pages(lines(tmp_path / "corpus.jsonl", record))
     assert page == Page("42", "Aspirin", (Sentence("It thins.", 0), Sentence("It helps.", 2)))
-    write_pages(tmp_path / "again.jsonl", [page])
-    assert list(read_pages(tmp_path / "again.jsonl")) == [page]
 
 
 @pytest.mark.parametrize(
@@ -131,7 +118,7 @@ def test_a_wrong_abstract_is_said_with_its_line(tmp_path: Path, record: object, 
     assert str(caught.value).startswith(f"{path}:2: {message}")
 
 
-def test_the_real_claims_point_into_the_real_corpus(shared_data, tmp_path: Path) -> None:
+def test_the_real_claims_point_into_the_real_corpus(shared_data) -> None:
     pages = {page.id: page for page in read_pages(shared_data / "scifact/corpus.jsonl.gz")}
     claims = list(read_claims(shared_data / "scifact/claims_train.jsonl.gz", require_labels=True))
     assert (len(pages), len(claims)) == (5_183, 809)
@@ -145,5 +132,3 @@ def test_the_real_claims_point_into_the_real_corpus(shared_data, tmp_path: Path)
         for group in claim.gold:
             for ref in group:
                 assert ref.line in {sentence.line for sentence in pages[ref.page].sentences}
-    write_claims(tmp_path / "claims.jsonl", claims)
-    assert list(read_claims(tmp_path / "claims.jsonl")) == claims

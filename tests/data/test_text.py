@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adjudge.data.fever import read_claims, read_pages
-from adjudge.data.kgat import read_examples
+from adjudge.data.formats import read_claims, read_examples
 from adjudge.data.text import clean_text, page_id, page_title
+from adjudge.data.wiki import read_pages
 
 # The pieces that the rules look at, so that random texts hit their edges.
 PIECES = st.lists(

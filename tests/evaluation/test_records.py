@@ -5,9 +5,10 @@ import json
 
 import pytest
 
-from adjudge.data.fever import Prediction
+from adjudge.data.records import NOWHERE
+from adjudge.data.submissions import Prediction
 from adjudge.errors import DataError
-from adjudge.evaluation.records import NOWHERE, read_gold, read_predictions
+from adjudge.evaluation.records import read_gold, read_predictions
 from adjudge.evaluation.scoring import score
 from adjudge.types import FEVER_LABELS, Claim, Evidence, Example, Label, LabelSet, SentenceRef, Verdict
 
@@ -115,21 +116,23 @@ GOLD = {"id": 1, "label": "SUPPORTS"}
     ("record", "message"),
     [
         ({"predicted_label": "SUPPORTS"}, "prediction 1: no field 'id'; found 'predicted_label'"),
-        ({"id": 1.5, "predicted_label": "SUPPORTS"}, "id 1.5 is neither"),
-        ({"id": True, "predicted_label": "SUPPORTS"}, "id True is neither"),
-        ({"id": 1, "verdict": "SUPPORTS"}, "no field 'predicted_label'; found 'id', 'verdict'"),
+        ({"id": 1.5, "predicted_label": "SUPPORTS"}, "field 'id' is 1.5, expected a whole number or text"),
+        ({"id": True, "predicted_label": "SUPPORTS"}, "field 'id' is true, expected"),
+        ({"id": 1, "verdict": "SUPPORTS"}, "format not recognised from the fields 'id', 'verdict'"),
         (
             {"id": 1, "predicted_label": "SUPPORTED"},
             "prediction 1: label 'SUPPORTED' is not one of SUPPORTS, REF",
         ),
-        ({"id": 1, "predicted_label": None}, "label None is not one of"),
-        (SUBMITTED | {"predicted_evidence": "A"}, "evidence is 'A', expected a list"),
-        (SUBMITTED | {"predicted_evidence": [["A", "0"]]}, r"holds \['A', '0'\], expected \[page, line\]"),
+        ({"id": 1, "predicted_label": 3}, "label 3 is not one of"),
+        (SUBMITTED | {"predicted_evidence": "A"}, "field 'predicted_evidence' is \"A\", expected a list"),
+        (SUBMITTED | {"predicted_evidence": [["A", "0"]]}, r"holds \[\"A\",\"0\"\], expected \[page, line\]"),
         (SUBMITTED | {"predicted_evidence": [["A", True]]}, r"expected \[page, line\]"),
         (SUBMITTED | {"predicted_evidence": [["A", 0, "text"]]}, r"expected \[page, line\]"),
-        (GOLD | {"evidence": ["A"]}, "holds 'A', expected FEVER's groups or"),
-        (GOLD | {"evidence": [[1, 2, "A", 0]]}, "expected FEVER's groups or"),
-        (GOLD | {"evidence": [["A", None, "t", 0]]}, "expected FEVER's groups or"),
+        (GOLD | {"evidence": [[1, 2, "A", 0]]}, "format not recognised"),
+        (
+            GOLD | {"evidence": [["A", None, "t", 0]]},
+            r"is not a sentence, expected \[page, line, text, score\]",
+        ),
         (17, "prediction 1: found int, expected a Prediction"),
     ],
 )
@@ -139,17 +142,30 @@ def test_undocumented_predictions_are_refused_with_their_place(record, message):
 
 
 @pytest.mark.parametrize(
+    ("labels", "counted"), [(FEVER_LABELS, "NOT ENOUGH INFO"), (LabelSet(("A", "B")), None)]
+)
+def test_an_empty_answer_counts_as_the_neutral_label_where_there_is_one(labels, counted):
+    empty = [
+        {"id": 1, "predicted_label": None},
+        {"id": 2, "label": None, "evidence": []},
+        Verdict(3, "c", None, {}),
+    ]
+    assert [p.label for p in read_predictions(empty, labels)] == [counted] * 3
+
+
+@pytest.mark.parametrize(
     ("record", "message"),
     [
-        ({"id": 1}, "gold claim 1: label None is not one of"),
-        (Claim(1, "c"), "label None is not one of"),
+        ({"id": 1}, "gold claim 1: format not recognised from the fields 'id'"),
+        ({"id": 1, "claim": "c"}, "gold claim 1: the claim has no label"),
+        ({"id": 1, "predicted_label": "REFUTES"}, "a submission, which has predictions but no claims"),
+        (Claim(1, "c"), "the claim has no label"),
         (
             GOLD | {"evidence": [[["A", 0]]]},
-            r"holds \['A', 0\], expected \[annotation id, evidence id, page, line\]",
+            r"\[\"A\",0\] is not a group of gold sentences, expected \[\[annotation id, evidence id, page, line\]",
         ),
-        (GOLD | {"evidence": [[[1, 2, 3, 0]]]}, "expected .annotation id"),
-        (GOLD | {"evidence": [[[1, 2, "A", 0]], "B"]}, "evidence is 'B', expected a list"),
-        (GOLD | {"evidence": ["A"]}, "expected FEVER's groups or"),
+        (GOLD | {"evidence": [[[1, 2, 3, 0]]]}, "expected ..annotation id"),
+        (GOLD | {"evidence": [[[1, 2, "A", 0]], "B"]}, "format not recognised"),
         (Prediction(1, "SUPPORTS", ()), "found Prediction, expected a Claim"),
     ],
 )

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adjudge.data.files import read_json_lines
+from adjudge.data.submissions import Prediction
 from adjudge.errors import AdjudgeError, ConfigError, DataError, ScoringError
 from adjudge.evaluation.scoring import (
     ClassScores,
@@ -22,6 +22,7 @@ from adjudge.evaluation.scoring import (
     scores_from_outcomes,
 )
 from adjudge.evaluation.statistics import bootstrap, ratio
+from adjudge.io.jsonl import read_json_lines
 from adjudge.types import LabelSet
 
 S, R, N = "SUPPORTS", "REFUTES", "NOT ENOUGH INFO"
@@ -411,3 +412,13 @@ def test_scoring_needs_neither_torch_nor_scipy_to_start():
 def test_every_refusal_is_one_the_command_line_can_print():
     with pytest.raises(AdjudgeError):
         score("no-such-file.jsonl", [])
+
+
+def test_a_claim_without_any_answer_is_wrong_and_in_no_column():
+    labels = LabelSet(("yes", "no"))
+    gold = [{"id": 1, "label": "yes"}, {"id": 2, "label": "no"}, {"id": 3, "label": "yes"}]
+    answers = [Prediction(1, "yes"), Prediction(2, None), Prediction(3, None)]
+    scores = score(answers, gold, labels)
+    assert (scores.n, scores.label_accuracy) == (3, pytest.approx(1 / 3))
+    assert (scores.confusion, scores.unanswered) == (((1, 0), (0, 0)), (1, 1))
+    assert scores.per_class["yes"][1:] == (0.5, pytest.approx(2 / 3), 2)  # recall 1 of 2, F1 2·1·½ / 1½

@@ -27,9 +27,9 @@ def test_a_good_submission_has_no_problems(tmp_path):
         ({"predicted_label": "NEI"}, "prediction 1: predicted_label 'NEI' is not one of SUPPORTS, REFUTES"),
         ({"predicted_label": 1}, "predicted_label 1 is not one of"),
         ({"predicted_evidence": None}, "predicted_evidence is None, expected a list of [page, line]"),
-        ({"predicted_evidence": [["A"]]}, "predicted_evidence holds ['A'], expected [page, line]"),
-        ({"predicted_evidence": [["A", "0"]]}, "predicted_evidence holds ['A', '0']"),
-        ({"predicted_evidence": [["", -1]]}, "names no place: ['', -1]"),
+        ({"predicted_evidence": [["A"]]}, 'predicted_evidence holds ["A"], expected [page, line]'),
+        ({"predicted_evidence": [["A", "0"]]}, 'predicted_evidence holds ["A","0"]'),
+        ({"predicted_evidence": [["", -1]]}, "names no sentence: ['', -1]"),
         ({"predicted_evidence": [["A", i] for i in range(6)]}, "has 6 sentences; the judge reads only 5"),
     ],
 )

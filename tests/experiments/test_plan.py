@@ -21,9 +21,9 @@ def test_the_default_grid_is_the_papers_with_the_baseline_first(toy_files: dict[
         "SR",
         "SR + weighting",
     ]
-    assert len(plan.specs) == 24
-    assert [spec.seed for spec in plan.specs[:4]] == [0, 1, 2, 0]
-    assert plan.specs[0].arm.is_baseline and not plan.specs[3].arm.is_baseline
+    assert len(plan.runs) == 24
+    assert [run.training.seed for run in plan.runs[:4]] == [0, 1, 2, 0]
+    assert Arm.of(plan.runs[0]).is_baseline and not Arm.of(plan.runs[3]).is_baseline
 
 
 def test_the_baseline_runs_even_when_it_is_not_asked_for(toy_files: dict[str, Path]) -> None:
@@ -67,7 +67,7 @@ def test_plain_cross_entropy_is_not_run_again_for_the_released_variant(toy_files
         (0.5, {"MLL": 0.5, "MLL + weighting": 0.5, "SR": 0.5, "SR + weighting": 0.5}),
         ({"sr": 0.5}, {"MLL": 0.25, "MLL + weighting": 0.25, "SR": 0.5, "SR + weighting": 0.5}),
         (
-            {"sr": [0.0625, 0.25], "mll": 0.0},
+            {"sr": {"unweighted": 0.0625, "weighted": 0.25}, "mll": 0.0},
             {"MLL": 0.0, "MLL + weighting": 0.0, "SR": 0.0625, "SR + weighting": 0.25},
         ),
     ],
@@ -77,11 +77,24 @@ def test_lambda_is_one_for_all_or_by_objective_and_weighting(
 ) -> None:
     plan = toy_plan(toy_files, objectives=["mll", "sr"], lam=lam, beta=0.9)
     assert {arm.name: arm.lam for arm in plan.arms if arm.objective != "ce"} == expected
-    for spec in plan.specs:
-        chosen = spec.settings.objective
-        assert chosen.name == spec.arm.objective
-        assert chosen.beta == (0.9 if spec.arm.weighted else None)
-        assert spec.arm.lam is None or chosen.lam == spec.arm.lam
+    for arm, run in zip(plan.arms, plan.runs, strict=True):
+        assert run.objective.name == arm.objective
+        assert run.objective.beta == (0.9 if arm.weighted else None)
+        assert arm.lam is None or run.objective.lam == arm.lam
+
+
+def test_several_values_of_lambda_and_beta_are_axes_and_named(toy_files: dict[str, Path]) -> None:
+    lam = {"sr": {"unweighted": [0.5, 1.0], "weighted": 0.25}}
+    plan = toy_plan(toy_files, objectives=["ce", "sr"], lam=lam, beta=[0.9, 0.999999])
+    assert [arm.name for arm in plan.arms] == [
+        "CE",
+        "CE + weighting, β 0.9",
+        "CE + weighting, β 0.999999",
+        "SR, λ 0.5",
+        "SR, λ 1",
+        "SR + weighting, λ 0.25, β 0.9",
+        "SR + weighting, λ 0.25, β 0.999999",
+    ]
 
 
 def test_everything_wrong_with_a_plan_is_said_at_once(tmp_path: Path) -> None:
@@ -105,8 +118,8 @@ seeds = []
         "colour is not a setting",
         "run.training.epochs is 0",
         "grid.objectives.1 is 'xyz'",
-        "grid.beta is 1.0",
-        "grid.lam.sr.0 is -1.0",
+        "grid.beta.0 is 1.0",
+        "grid.lam.sr.weighted.0 is -1.0",
         "grid.seeds: is empty",
         "run.training.seed is decided by the grid",
     ):
@@ -141,5 +154,5 @@ def test_the_demo_is_the_whole_table_without_any_file() -> None:
 
 def test_what_is_laid_over_a_plan_wins(toy_files: dict[str, Path]) -> None:
     plan = read_plan("demo", {"grid": {"seeds": ["4", "5"]}, "run": {"training": {"epochs": 7}}})
-    assert {spec.seed for spec in plan.specs} == {4, 5}
-    assert {spec.settings.training.epochs for spec in plan.specs} == {7}
+    assert {run.training.seed for run in plan.runs} == {4, 5}
+    assert {run.training.epochs for run in plan.runs} == {7}

@@ -27,15 +27,15 @@ def test_the_papers_presets_train_as_the_single_runs_presets_do(
     backbone: str, toy_files: dict[str, Path]
 ) -> None:
     expected = read_preset(backbone)
-    for spec in read_plan(f"paper-{backbone}", {"run": {"data": toy_files}}).specs:
-        training = spec.settings.training.model_dump()
+    for run in read_plan(f"paper-{backbone}", {"run": {"data": toy_files}}).runs:
+        training = run.training.model_dump()
         assert {key: training[key] for key in expected["training"]} == expected["training"]
-        assert spec.settings.model.backbone == expected["model"]["backbone"]
+        assert run.model.backbone == expected["model"]["backbone"]
 
 
 def test_fever_mini_trains_as_the_minilm_preset_does(toy_files: dict[str, Path]) -> None:
     expected = read_preset("minilm")
-    settings = read_plan("fever-mini", {"run": {"data": toy_files}}).specs[0].settings
+    settings = read_plan("fever-mini", {"run": {"data": toy_files}}).runs[0]
     training = settings.training.model_dump()
     assert {key: training[key] for key in expected["training"]} == expected["training"]
     assert (settings.model.backbone, settings.data.limit) == ("minilm", 4000)
@@ -53,4 +53,4 @@ def test_lambda_and_beta_are_those_of_the_papers_table(
     plan = read_plan(f"paper-{backbone}", {"run": {"data": toy_files}})
     assert {(arm.objective, arm.weighted): arm.lam for arm in plan.arms} == published
     assert {arm.beta for arm in plan.arms if arm.weighted} == {paper_tables["beta"]}
-    assert {spec.seed for spec in plan.specs} == {0, 1, 2}
+    assert {run.training.seed for run in plan.runs} == {0, 1, 2}

@@ -19,12 +19,12 @@ def test_the_run_with_the_best_tuning_accuracy_is_reported(written_comparison: C
     # Seed 1 is worse on the tuning claims, though better on the test claims: it must not be chosen.
     folder = written_comparison([({}, 0, 0.6, "SSSSSSSSS"), ({}, 1, 0.5, GOLD), ({}, 2, 0.6, "RRRRRRRRR")])
     (row,) = summarise(folder).arms
-    assert row.chosen.seed == 0  # the first among equals
-    assert row.chosen.scores.label_accuracy == pytest.approx(3 / 9)
+    assert row.selected.seed == 0  # the first among equals
+    assert row.selected.scores.label_accuracy == pytest.approx(3 / 9)
     # (1/3 + 1 + 1/3) / 3 = 5/9; deviations -2/9, 4/9, -2/9: variance (4 + 16 + 4) / 81 / 2 = 12/81
     assert row.label_accuracy.mean == pytest.approx(5 / 9)
     assert row.label_accuracy.sd == pytest.approx((12 / 81) ** 0.5)
-    assert row.against is None
+    assert row.baseline_comparison is None
 
 
 def test_each_arm_is_tested_against_the_baseline_and_corrected(
@@ -35,15 +35,15 @@ def test_each_arm_is_tested_against_the_baseline_and_corrected(
         [({}, 0, 0.5, "S" + wrong[1:]), (SR, 0, 0.5, GOLD), (MLL, 0, 0.5, "SRN" + wrong[3:])]
     )
     base, sr, mll = summarise(folder).arms
-    assert sr.against is not None and mll.against is not None
-    assert sr.against.test == mcnemar([True] + [False] * 8, [True] * 9)
-    assert (sr.against.test.n01, sr.against.test.n10) == (8, 0)
+    assert sr.baseline_comparison is not None and mll.baseline_comparison is not None
+    assert sr.baseline_comparison.test == mcnemar([True] + [False] * 8, [True] * 9)
+    assert (sr.baseline_comparison.test.n01, sr.baseline_comparison.test.n10) == (8, 0)
     # Exact: 2/2^8 for SR, 2/2^2 for MLL; Holm doubles the smaller.
-    assert sr.against.test.p_value == pytest.approx(2 / 2**8)
-    assert [sr.against.holm_p, mll.against.holm_p] == pytest.approx([4 / 2**8, 0.5])
-    assert [sr.against.holm_p, mll.against.holm_p] == holm([2 / 2**8, 0.5])
-    assert sr.against.label_accuracy.estimate == pytest.approx(8 / 9)
-    assert sr.against.label_accuracy.low <= 8 / 9 <= sr.against.label_accuracy.high
+    assert sr.baseline_comparison.test.p_value == pytest.approx(2 / 2**8)
+    assert [sr.baseline_comparison.holm_p, mll.baseline_comparison.holm_p] == pytest.approx([4 / 2**8, 0.5])
+    assert [sr.baseline_comparison.holm_p, mll.baseline_comparison.holm_p] == holm([2 / 2**8, 0.5])
+    assert sr.baseline_comparison.label_accuracy.estimate == pytest.approx(8 / 9)
+    assert sr.baseline_comparison.label_accuracy.low <= 8 / 9 <= sr.baseline_comparison.label_accuracy.high
 
 
 def test_the_mean_over_seeds_is_compared_claim_by_claim(written_comparison: Callable[..., Path]) -> None:
@@ -52,12 +52,12 @@ def test_the_mean_over_seeds_is_compared_claim_by_claim(written_comparison: Call
         [({}, 0, 0.5, wrong), ({}, 1, 0.4, GOLD), (SR, 0, 0.5, GOLD), (SR, 1, 0.4, GOLD)]
     )
     _, sr = summarise(folder).arms
-    assert sr.against is not None
-    assert sr.against.label_accuracy.estimate == pytest.approx(1.0)  # the chosen runs
-    assert sr.against.mean_label_accuracy.estimate == pytest.approx(
+    assert sr.baseline_comparison is not None
+    assert sr.baseline_comparison.label_accuracy.estimate == pytest.approx(1.0)  # the chosen runs
+    assert sr.baseline_comparison.mean_label_accuracy.estimate == pytest.approx(
         0.5
     )  # half of the baseline's seeds are right
-    assert sr.against.mean_label_accuracy.low == pytest.approx(0.5)  # on every claim alike
+    assert sr.baseline_comparison.mean_label_accuracy.low == pytest.approx(0.5)  # on every claim alike
 
 
 def test_the_contradiction_rate_has_an_interval(written_comparison: Callable[..., Path]) -> None:
@@ -107,5 +107,5 @@ def test_a_summary_is_plain_json(written_comparison: Callable[..., Path]) -> Non
     summary = summarise(written_comparison([({}, 0, 0.5, GOLD), (SR, 0, 0.5, GOLD)]))
     record = json.loads(json.dumps(summary.to_dict()))
     assert [arm["name"] for arm in record["arms"]] == ["CE", "SR"]
-    assert record["arms"][1]["against"]["holm_p"] == 1.0
-    assert record["arms"][0]["chosen"]["scores"]["confusion"] == [[3, 0, 0], [0, 3, 0], [0, 0, 3]]
+    assert record["arms"][1]["baseline_comparison"]["holm_p"] == 1.0
+    assert record["arms"][0]["selected"]["scores"]["confusion"] == [[3, 0, 0], [0, 3, 0], [0, 0, 3]]

@@ -23,8 +23,8 @@ from transformers import (
 )
 
 from adjudge.errors import ConfigError
-from adjudge.objectives import Objective
 from adjudge.objectives.adapters import CrossEncoderLoss, trainer_loss
+from adjudge.objectives.loss import Objective
 
 PAGE = Path(__file__).parents[2] / "docs" / "objectives.md"
 WORDS = "the river is long short in town red blue old".split()

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.errors import ConfigError
-from adjudge.objectives import Objective, class_balanced_weights
+from adjudge.objectives.loss import Objective
+from adjudge.objectives.weights import class_balanced_weights
 
 S, R, N = 0, 1, 2
 RAW_WEIGHTS = class_balanced_weights([80035, 29775, 35639], 0.999999, normalise=False).tolist()
@@ -167,5 +168,5 @@ def test_released_follows_the_label_order_it_is_given():
     ],
 )
 def test_released_exists_only_for_what_was_released(settings):
-    with pytest.raises(ConfigError, match="variant 'released' is defined for ce, mll, srn and sr"):
+    with pytest.raises(ConfigError, match="variant 'released' is defined for ce, mll, srn, sr"):
         Objective(variant="released", **settings)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.errors import ConfigError
-from adjudge.objectives import class_balanced_weights
+from adjudge.objectives.weights import class_balanced_weights
 
 FEVER_COUNTS = [80035, 29775, 35639]
 

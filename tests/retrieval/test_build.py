@@ -15,9 +15,10 @@ from pathlib import Path
 import pytest
 
 from adjudge.errors import AdjudgeError, DataError
-from adjudge.retrieval.build import Progress, build_index, index_pages
+from adjudge.retrieval.build import build_index, index_pages
 from adjudge.retrieval.index import Index
-from adjudge.retrieval.search import IndexRetriever
+from adjudge.retrieval.progress import Progress
+from adjudge.retrieval.retriever import IndexRetriever
 from adjudge.retrieval.storage import IndexLocked, locked
 from adjudge.types import Page, Sentence
 
@@ -267,7 +268,7 @@ def test_other_folders_and_other_versions_are_refused_in_words(tmp_path: Path) -
     build_index([], index)
     manifest = json.loads((index / "manifest.json").read_text())
     (index / "manifest.json").write_text(json.dumps(manifest | {"version": 99}))
-    with pytest.raises(DataError, match="index format 99, this version of adjudge reads 1"):
+    with pytest.raises(DataError, match="index format 99, this version of adjudge reads 2"):
         Index.open(index)
     (index / "manifest.json").write_text('{"name": "a web app"}')
     with pytest.raises(DataError, match="not that of an adjudge index"):

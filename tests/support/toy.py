@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from adjudge.data.kgat import write_examples
-from adjudge.experiments.comparison import compare
 from adjudge.experiments.plan import Plan, make_plan
 from adjudge.types import Evidence, Example, Verdict
 
@@ -41,18 +40,10 @@ def toy_files(folder: Path) -> dict[str, Path]:
     return paths
 
 
-def toy_plan(files: Mapping[str, Path], freeze_layers: int = 0, **grid: object) -> Plan:
+def toy_plan(files: Mapping[str, Path], **grid: object) -> Plan:
     """A comparison that takes seconds."""
-    training = {**TINY_RUN["training"], "freeze_layers": freeze_layers}
-    run = {"model": {"max_length": 32}, "training": training, "data": dict(files)}
+    run = {"model": {"max_length": 32}, "training": TINY_RUN["training"], "data": dict(files)}
     return make_plan({"run": run, "grid": {"backbones": ["tiny"], "seeds": [0], **grid}})
-
-
-def toy_comparison(folder: Path, freeze_layers: int = 0) -> Path:
-    """CE and SR, two seeds each, trained; the claims lie beside it."""
-    plan = toy_plan(toy_files(folder), freeze_layers, objectives=["sr"], weighting=[False], seeds=[0, 1])
-    compare(plan, folder / "trained", command="adjudge compare toy")
-    return folder / "trained"
 
 
 def toy_verdict(number: int, said: str) -> Verdict:

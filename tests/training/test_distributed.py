@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import nn
 
-from adjudge.training.checkpoint import load_model
+from adjudge.judges.folder import load_model
 from adjudge.training.distributed import Workers, workers
 
 OPTIONS: dict[str, Any] = {
@@ -35,7 +35,7 @@ def test_two_workers_train_as_one(tiny: ModuleType, tmp_path: Path):
     command = [
         *[sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2"],
         *["--rdzv-backend", "c10d", "--rdzv-endpoint", "127.0.0.1:0", "--local-addr", "127.0.0.1"],
-        *[str(Path(__file__).parent / "tiny_run.py"), str(tmp_path / "two")],
+        *[str(Path(__file__).parents[1] / "support" / "tiny_run.py"), str(tmp_path / "two")],
         *["--options", json.dumps(OPTIONS)],
     ]
     environment = {**os.environ, "GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"}

@@ -11,12 +11,13 @@ import torch
 from torch import Tensor, nn
 
 from adjudge.config import TrainingSettings
+from adjudge.encoders.dataset import tokenize
 from adjudge.errors import DataError, TrainingError
-from adjudge.objectives import Objective
-from adjudge.training.checkpoint import load_model
-from adjudge.training.dataset import tokenize
-from adjudge.training.loop import _mix, make_optimizer, schedule, set_rate, step_claims, train
-from adjudge.training.predict import log_probabilities
+from adjudge.judges.folder import load_model
+from adjudge.judges.predict import log_probabilities
+from adjudge.objectives.loss import Objective
+from adjudge.training.judge import train_judge
+from adjudge.training.loop import _mix, make_optimizer, schedule, set_rate, step_claims
 
 
 def metrics(folder: Path) -> list[dict[str, Any]]:
@@ -68,6 +69,11 @@ def test_every_epoch_has_its_own_order_and_the_first_is_shuffled_too():
     assert len({tuple(order) for order in orders}) == 3
     assert step_claims(50, 0, 1, settings.model_copy(update={"seed": 1})) != orders[0]
     assert step_claims(50, 0, 1, settings) == orders[0]
+
+
+def test_the_order_of_a_file_is_kept_where_it_matters():
+    settings = TrainingSettings(batch_size=2, accumulation=2, shuffle_claims=False)
+    assert [step_claims(6, step, 2, settings) for step in range(4)] == [[0, 1, 2, 3], [4, 5]] * 2
 
 
 def test_random_streams_of_neighbouring_seeds_steps_and_workers_differ():
@@ -143,8 +149,8 @@ def test_training_learns(tiny: ModuleType, tmp_path: Path):
     curve = [m for m in metrics(tmp_path) if m["split"] == "train"]
     assert curve[0]["loss"] == pytest.approx(math.log(3), abs=0.3)
     assert sum(m["loss"] for m in curve[-8:]) / 8 < 0.3
-    assert sum(m["label_accuracy"] for m in curve[-8:]) / 8 > 0.9
-    assert max(m["label_accuracy"] for m in metrics(tmp_path) if m["split"] == "dev") > 0.8
+    assert sum(m["accuracy"] for m in curve[-8:]) / 8 > 0.9
+    assert max(m["accuracy"] for m in metrics(tmp_path) if m["split"] == "dev") > 0.8
 
 
 def test_evaluation_returns_to_training_and_leaves_no_trace(tiny: ModuleType, tmp_path: Path):
@@ -189,7 +195,7 @@ def test_metrics_hold_every_step_and_every_evaluation(tiny: ModuleType, tmp_path
     log_probs = log_probabilities(model, dev)
     gold = dev.gold(range(len(dev)))
     right = sum(int(p.argmax()) == int(g) for p, g in zip(log_probs, gold, strict=True))
-    assert lines[-1]["label_accuracy"] == pytest.approx(right / len(dev))
+    assert lines[-1]["accuracy"] == pytest.approx(right / len(dev))
     assert lines[-1]["loss"] == pytest.approx(float(Objective("sr", lam=0.5)(log_probs, gold)), abs=1e-6)
 
 
@@ -217,17 +223,17 @@ def test_the_checkpoint_is_the_one_with_the_best_dev_accuracy(
     if direction == "away":
         first = tokenize(claims, model.writer, model.labels)
         settings = TrainingSettings(**{**tiny.DEFAULTS, **FAST})
-        train(model, first, None, Objective("ce"), settings, tmp_path / "before")
+        train_judge(model, first, None, Objective("ce"), settings, tmp_path / "before")
         claims = [type(c)(c.id, c.claim, c.evidence, turned[c.label]) for c in claims]
     data = tokenize(claims, model.writer, model.labels)
     dev = tokenize(tiny.examples(9, start=100), model.writer, model.labels)
     settings = TrainingSettings(**{**tiny.DEFAULTS, **FAST, "warmup": 0.5, "eval_every": 2})
-    progress = train(model, data, dev, Objective("ce"), settings, tmp_path / "run")
+    progress = train_judge(model, data, dev, Objective("ce"), settings, tmp_path / "run")
     measured = [m for m in metrics(tmp_path / "run") if m["split"] == "dev"]
-    best = max(reversed(measured), key=lambda m: m["label_accuracy"])  # the last of equals
-    assert (progress.best_step, progress.best_accuracy) == (best["step"], best["label_accuracy"])
+    best = max(reversed(measured), key=lambda m: m["accuracy"])  # the last of equals
+    assert (progress.best_step, progress.best_accuracy) == (best["step"], best["accuracy"])
     other = measured[-1 if direction == "away" else 0]
-    assert best["label_accuracy"] > other["label_accuracy"]
+    assert best["accuracy"] > other["accuracy"]
     kept = load_model(tmp_path / "run")
     log_probs, gold = log_probabilities(kept, dev), dev.gold(range(len(dev)))
     assert float(Objective("ce")(log_probs, gold)) == pytest.approx(best["loss"], abs=1e-6)
@@ -263,10 +269,12 @@ CHANGED: dict[str, Any] = {
     "weight_decay": 0.5,
     "clip": 0.01,
     "freeze_layers": 1,
+    "cache_frozen": False,
     "freeze_embeddings": True,
     "eval_every": 2,
     "seed": 9,
     "shuffle_evidence": False,
+    "shuffle_claims": False,
 }
 
 
@@ -286,6 +294,8 @@ def test_every_training_setting_changes_something(key: str, tiny: ModuleType, tm
     if key == "eval_every":
         assert same(final, usual[0])
         assert [m["step"] for m in metrics(tmp_path) if m["split"] == "dev"] == [2, 4, 6, 8]
+    elif key == "cache_frozen":  # which decides where the loop's data comes from
+        assert same(final, usual[0])
     else:
         assert not same(final, usual[0])
 
@@ -354,11 +364,11 @@ def test_claims_without_labels_cannot_be_trained_on(tiny: ModuleType, tmp_path: 
     nothing = tokenize([], model.writer, model.labels)
     settings, objective = TrainingSettings(), Objective("ce")
     with pytest.raises(DataError, match="training data has claims without a label, such as c0, c1"):
-        train(model, bare, dev, objective, settings, tmp_path)
+        train_judge(model, bare, dev, objective, settings, tmp_path)
     with pytest.raises(DataError, match="dev data has claims without a label"):
-        train(model, data, bare, objective, settings, tmp_path)
+        train_judge(model, data, bare, objective, settings, tmp_path)
     with pytest.raises(DataError, match="training data holds no claims"):
-        train(model, nothing, dev, objective, settings, tmp_path)
+        train_judge(model, nothing, dev, objective, settings, tmp_path)
     with pytest.raises(DataError, match="dev data holds no claims"):
-        train(model, data, nothing, objective, settings, tmp_path)
+        train_judge(model, data, nothing, objective, settings, tmp_path)
     assert list(tmp_path.iterdir()) == []

@@ -46,7 +46,13 @@ def assert_same_run(folder: Path, progress: Any, final: dict[str, Any], whole: A
 
 def test_a_killed_run_ends_as_if_it_had_not_been(tiny: ModuleType, tmp_path: Path, whole: Any):
     """SIGKILL after step 5 of 8; the last state is of step 3, so steps 4 and 5 are done again."""
-    command = [sys.executable, str(Path(__file__).parent / "tiny_run.py"), str(tmp_path), "--kill-at", "5"]
+    command = [
+        sys.executable,
+        str(Path(__file__).parents[1] / "support" / "tiny_run.py"),
+        str(tmp_path),
+        "--kill-at",
+        "5",
+    ]
     died = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert died.returncode == -signal.SIGKILL, died.stderr
     assert "finished" not in died.stdout

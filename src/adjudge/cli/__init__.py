@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 
 from adjudge.cli.app import app
+from adjudge.cli.output import without_controls
 from adjudge.errors import AdjudgeError
-from adjudge.signals import tidy_when_terminated
+from adjudge.io.signals import tidy_when_terminated
 
 __all__ = ["app", "main"]
 
@@ -30,5 +31,5 @@ def main() -> None:
 
 
 def _stop(message: str) -> None:
-    sys.stderr.write(f"adjudge: {message}\n")
+    sys.stderr.write(f"adjudge: {without_controls(message)}\n")
     raise SystemExit(2)

@@ -9,10 +9,11 @@ import typer
 from adjudge import __version__
 from adjudge.cli import (
     assembling,
+    battery,
     data,
     evidence,
     experiments,
-    reproducing,
+    models,
     scoring,
     training,
     tuning,
@@ -28,25 +29,28 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command(no_args_is_help=True)(verifying.verify)
-app.command(no_args_is_help=True)(evidence.index)
-app.command(no_args_is_help=True)(evidence.search)
-app.command(no_args_is_help=True)(assembling.assemble)
-app.command(no_args_is_help=True)(training.train)
-app.command(no_args_is_help=True)(training.predict)
-app.command(no_args_is_help=True)(training.export)
-app.command("train-ranker", no_args_is_help=True)(evidence.train_ranker)
-app.command(no_args_is_help=True)(scoring.score)
-app.command(no_args_is_help=True)(experiments.compare)
-app.command(no_args_is_help=True)(experiments.retest)
-app.command(no_args_is_help=True)(tuning.tune)
-app.command(no_args_is_help=True)(reproducing.reproduce)
-app.command(no_args_is_help=True)(experiments.report)
+for command in (
+    verifying.verify,
+    evidence.index,
+    evidence.search,
+    assembling.assemble,
+    training.train,
+    training.predict,
+    training.export,
+    evidence.train_ranker,
+    scoring.score,
+    battery.battery,
+    experiments.compare,
+    tuning.tune,
+    experiments.report,
+):
+    app.command(no_args_is_help=True)(command)
 app.add_typer(data.app, name="data")
+app.add_typer(models.app, name="model")
 
 
-def _show_version(wanted: bool) -> None:
-    if wanted:
+def _show_version(requested: bool) -> None:
+    if requested:
         typer.echo(f"adjudge {__version__}")
         raise typer.Exit()
 

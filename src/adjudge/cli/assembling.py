@@ -7,22 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adjudge.cli.evidence import (
-    SELECTOR,
-    CandidatesOption,
-    CorpusOption,
+from adjudge.cli.evidence import SEARCHING, open_with_progress, pipeline_over
+from adjudge.cli.options import (
     InjectGoldOption,
-    open_with_progress,
-    pipeline_over,
-)
-from adjudge.cli.output import (
     JsonOption,
     LabelOption,
-    labels,
-    progress_console,
-    refuse_overwrite,
-    show_json,
+    aliases,
+    takes,
 )
+from adjudge.cli.output import progress_console, refuse_overwrite, show_json
+from adjudge.serving.settings import VerifierSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,17 +24,18 @@ if TYPE_CHECKING:
     from adjudge.types import Example
 
 
+@takes(VerifierSettings, *SEARCHING, "k")
 def assemble(
-    claims: Annotated[Path, typer.Argument(help="Claims in FEVER's or SciFact's format.")],
-    corpus: CorpusOption = None,
+    claims: Annotated[
+        Path, typer.Argument(help="Claims in any format; with gold (FEVER, SciFact) for --training.")
+    ],
+    *,
+    settings: VerifierSettings,
     out: Annotated[Path | None, typer.Option(help="Claims with evidence, in KGAT's format.")] = None,
     training: Annotated[
         bool, typer.Option("--training", help="Put the gold sentences first, as training files have them.")
     ] = False,
     inject_gold: InjectGoldOption = False,
-    selector: Annotated[str, typer.Option(help=SELECTOR)] = "fusion",
-    k: Annotated[int, typer.Option(min=1, max=5, help="Most sentences of a claim.")] = 5,
-    candidates: CandidatesOption = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many claims.")] = None,
     force: Annotated[bool, typer.Option(help="Replace an existing file.")] = False,
     label: LabelOption = None,
@@ -59,12 +54,13 @@ def assemble(
     """
     from itertools import islice
 
-    from adjudge.cli.evidence_view import pace
-    from adjudge.data.files import read_lines
+    from adjudge.cli.progress import pace
+    from adjudge.data.formats import read_claims
     from adjudge.data.kgat import write_examples
-    from adjudge.data.readers import read_claims_any
     from adjudge.errors import ConfigError
-    from adjudge.retrieval.pipeline import sentence_in
+    from adjudge.io.chunks import chunks
+    from adjudge.io.jsonl import read_lines
+    from adjudge.retrieval.pipeline import WINDOW, sentence_in
 
     if out is None:
         raise ConfigError("Say where the claims with evidence go: --out FILE.")
@@ -74,26 +70,28 @@ def assemble(
         )
     refuse_overwrite(out, force)
     total = sum(1 for _ in read_lines(claims))
-    wanted = islice(read_claims_any(claims, labels=labels(label)), limit)
-    opened = open_with_progress(corpus)
-    pipeline = pipeline_over(opened, selector, candidates, inject_gold, k)
+    needs_gold = training or inject_gold
+    wanted = islice(read_claims(claims, require_gold=needs_gold, aliases=aliases(label)), limit)
+    opened = open_with_progress(settings.corpus, settings.selector)
+    pipeline = pipeline_over(opened, settings, inject_gold)
     look_up = sentence_in(opened)
     without = 0
 
     def examples() -> Iterator[Example]:
         nonlocal without
-        for done, claim in enumerate(wanted, start=1):
-            example = pipeline.training_example(claim, look_up) if training else pipeline.example(claim)
-            without += not example.evidence
-            yield example
+        done = 0
+        for window in chunks(wanted, WINDOW):
+            made = pipeline.training_examples(window, look_up) if training else pipeline.examples(window)
+            done += len(window)
+            without += sum(not example.evidence for example in made)
+            yield from made
             progress(done)
 
     console = progress_console()
     with pace(console, "searching", min(total, limit or total), "claims") as progress:
         written = write_examples(out, examples())
-    injected = training or inject_gold
     if json:
-        show_json({"claims": written, "without_evidence": without, "gold_injected": injected})
+        show_json({"claims": written, "without_evidence": without, "gold_injected": needs_gold})
         return
     gold = (
         "gold sentences first"

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adjudge.cli.output import JsonOption, LabelOption, labels, progress_console, show, show_json
+from adjudge.cli.options import JsonOption, LabelOption, aliases
+from adjudge.cli.output import progress_console, show, show_json
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -34,11 +35,11 @@ def stats(
 
     from adjudge.data.stats import dataset_stats
 
-    found = dataset_stats(file, format, labels(label) if label else None)
+    counts = dataset_stats(file, format, aliases(label))
     if json:
-        show_json(asdict(found))
+        show_json(asdict(counts))
     else:
-        show(_stats_view(found))
+        show(_stats_view(counts))
 
 
 @app.command()
@@ -55,11 +56,13 @@ def fetch(
     `adjudge data fetch fever --out data/fever`
     """
     from adjudge.cli.progress import bar
-    from adjudge.data.download import fetch as download
+    from adjudge.data.download import fetch as fetch_files
+    from adjudge.data.formats import find_download
 
     if name is None:
-        show(_sources_view())
+        show(_downloads_view())
         return
+    download = find_download(name)
     console = progress_console()
     with bar(console) as progress:
         task = progress.add_task(name, total=0, note="bytes")
@@ -67,7 +70,7 @@ def fetch(
         def report(file: str, done: int, total: int | None) -> None:
             progress.update(task, description=file, completed=done, total=total or done)
 
-        for path in download(name, out, report):
+        for path in fetch_files(name, download, out, report):
             typer.echo(path)
 
 
@@ -88,12 +91,51 @@ def world(
     """
     from adjudge.data.world import generate, save_world
 
-    made = generate(claims, seed)
-    save_world(made, out, seed=seed)
-    typer.echo(f"{out}: {len(made.pages):,} pages, {len(made.claims):,} claims.")
+    invented = generate(claims, seed)
+    save_world(invented, out, seed=seed)
+    typer.echo(f"{out}: {len(invented.pages):,} pages, {len(invented.claims):,} claims.")
 
 
-def _stats_view(found: DatasetStats) -> RenderableType:
+@app.command(no_args_is_help=True)
+def mix(
+    name: Annotated[str, typer.Argument(help="small-judge, or a TOML file of sources and shares.")],
+    data: Annotated[Path, typer.Option(help="The folder that the sources' paths are below.")],
+    out: Annotated[Path, typer.Option(help="The folder to make: train.jsonl.gz and held_out.jsonl.gz.")],
+    examples: Annotated[int | None, typer.Option(min=1, help="How many to draw, over all sources.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Another seed, other examples.")] = None,
+    without: Annotated[
+        list[str] | None, typer.Option(metavar="SOURCE", help="Leave a source out; may be repeated.")
+    ] = None,
+) -> None:
+    """Mix a training file of several sources by stated shares, and a held-out file of the same.
+
+    Sources are FEVER's claims, files of claim–evidence pairs, and material made by rule: facts of ordinary documents in
+    many wordings, and claims made of sentences. Train on it in its order (`training.shuffle_claims=false`): examples
+    that differ in what changes the label stand side by side.
+
+    **Examples**
+
+    `adjudge data mix small-judge --data data --out mix`
+
+    `adjudge train --preset small-judge --train mix/train.jsonl.gz --dev mix/held_out.jsonl.gz --out runs/small`
+    """
+    from adjudge.config import to_toml
+    from adjudge.data.kgat import write_examples
+    from adjudge.io.files import write_text
+    from adjudge.training.mix import MIX, draw, read_mix
+
+    changes = {"examples": examples, "seed": seed}
+    settings = read_mix(name, **{key: value for key, value in changes.items() if value is not None})
+    settings = settings.leaving_out(without or ())
+    drawn_mix = draw(settings, data)
+    write_text(out / MIX, to_toml(settings))
+    for part, drawn in (("train", drawn_mix.train), ("held_out", drawn_mix.held_out)):
+        path = out / f"{part}.jsonl.gz"
+        write_examples(path, drawn)
+        typer.echo(f"{path}: {len(drawn):,} examples.")
+
+
+def _stats_view(counts: DatasetStats) -> RenderableType:
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
@@ -101,31 +143,31 @@ def _stats_view(found: DatasetStats) -> RenderableType:
     table = Table(box=None, show_header=False)
     table.add_column()
     table.add_column(justify="right")
-    for label, number in found.labels.items():
+    for label, number in counts.labels.items():
         table.add_row(label, f"{number:,}")
-    if found.unlabelled:
-        table.add_row("without label", f"{found.unlabelled:,}")
-    table.add_row("claims", f"{found.total:,}", style="bold")
-    table.add_row("claims with evidence", f"{found.with_evidence:,}")
-    table.add_row("evidence sentences per claim", f"{found.mean_evidence:.2f}")
-    table.add_row("words per claim", f"{found.mean_claim_words:.1f}")
-    if found.mean_evidence_words is not None:
-        table.add_row("words per evidence sentence", f"{found.mean_evidence_words:.1f}")
-    if found.gold is not None:
-        table.add_row("gold groups", f"{found.gold.groups:,}")
-        table.add_row("of several sentences", f"{found.gold.multi_sentence_groups:,}")
-        table.add_row("claims that need several sentences", f"{found.gold.claims_needing_several:,}")
-    return Group(Text(f"{found.path} ({found.format})"), table)
+    if counts.unlabelled:
+        table.add_row("without label", f"{counts.unlabelled:,}")
+    table.add_row("claims", f"{counts.total:,}", style="bold")
+    table.add_row("claims with evidence", f"{counts.with_evidence:,}")
+    table.add_row("evidence sentences per claim", f"{counts.mean_evidence:.2f}")
+    table.add_row("words per claim", f"{counts.mean_claim_words:.1f}")
+    if counts.mean_evidence_words is not None:
+        table.add_row("words per evidence sentence", f"{counts.mean_evidence_words:.1f}")
+    if counts.gold is not None:
+        table.add_row("gold groups", f"{counts.gold.groups:,}")
+        table.add_row("of several sentences", f"{counts.gold.multi_sentence_groups:,}")
+        table.add_row("claims that need several sentences", f"{counts.gold.claims_needing_several:,}")
+    return Group(Text(f"{counts.path} ({counts.format})"), table)
 
 
-def _sources_view() -> RenderableType:
+def _downloads_view() -> RenderableType:
     from rich.table import Table
 
-    from adjudge.data.sources import SOURCES
+    from adjudge.data.formats import DOWNLOADS
 
     table = Table(box=None)
     for column in ("name", "what", "licence", "home page"):
         table.add_column(column)
-    for name, source in SOURCES.items():
-        table.add_row(name, source.title, source.licence, source.homepage)
+    for name, download in DOWNLOADS.items():
+        table.add_row(name, download.title, download.licence, download.homepage)
     return table

@@ -3,49 +3,43 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from adjudge.cli.output import (
+from adjudge.cli.options import (
+    NO_CORPUS,
+    CorpusOption,
+    InjectGoldOption,
     JsonOption,
     LabelOption,
-    labels,
-    progress_console,
-    show,
-    show_json,
+    aliases,
+    takes,
+    takes_given,
 )
-from adjudge.types import MAX_EVIDENCE
+from adjudge.cli.output import progress_console, show, show_json
+from adjudge.config import TrainingSettings
+from adjudge.serving.settings import VerifierSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from adjudge.data.documents import Problem
     from adjudge.retrieval import EvidencePipeline, Index
+    from adjudge.retrieval.embedding import Vectors
     from adjudge.types import Claim
 
-CorpusOption = Annotated[
-    Path | None, typer.Option(help="An index, or a folder or file of documents (indexed on first use).")
-]
-CandidatesOption = Annotated[
-    int | None, typer.Option(min=5, help="Sentences that the selector chooses from; 30 if not said.")
-]
-InjectGoldOption = Annotated[
-    bool,
-    typer.Option(
-        "--inject-gold",
-        help="Offer the selector the gold pages too; every output says that gold was injected.",
-    ),
-]
-NO_CORPUS = "Say where to look: --corpus, an index or a folder or file of documents."
-SELECTOR = "What chooses the sentences: lexical, fusion (with MiniLM), or a trained ranker's folder."
+
+SEARCHING = ("corpus", "selector", "candidates", "device", "precision")
+"""The settings of a verifier that commands without a model take."""
 
 
 def index(
     documents: Annotated[
         list[Path] | None,
         typer.Argument(
-            help="Folders and files: txt, md, html, pdf, jsonl, FEVER's wiki dump (folder or zip)."
+            help="Folders and files: txt, md, html, pdf, docx, xlsx, pptx, epub, csv, tsv, eml, jsonl, "
+            "FEVER's wiki dump (folder or zip)."
         ),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="The index to make or to bring up to date.")] = None,
@@ -56,24 +50,42 @@ def index(
     strict: Annotated[
         bool, typer.Option(help="Stop at the first bad file or record; change nothing.")
     ] = False,
+    vectors: Annotated[
+        bool | None,
+        typer.Option(
+            "--vectors/--no-vectors",
+            help="Sentence vectors, to find sentences by meaning. Not said: kept as they are; a new index gets them "
+            "if it has at most 100,000 sentences.",
+        ),
+    ] = None,
+    embedder: Annotated[
+        str | None, typer.Option(help="What makes the vectors: minilm, a hub id or a folder.")
+    ] = None,
+    context: Annotated[
+        bool,
+        typer.Option(
+            "--context", help="Embed a sentence that begins with a pronoun with the sentence it refers to."
+        ),
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Index documents for searching; given again, it reads only what has changed.
 
     Files that cannot be read, and bad records of those that can, are reported on standard error and skipped.
-    Whatever interrupts the command, the index stays as it was.
+    Whatever interrupts the command, the index stays as it was; vectors that were made are kept for the next call.
 
     **Examples**
 
     `adjudge index reports/ notes.md --out my-index`
 
-    `adjudge index wiki-pages.zip --out wiki`
+    `adjudge index wiki-pages.zip --out wiki --vectors`
 
     `adjudge index --remove reports/ --out my-index`
     """
     from dataclasses import asdict
 
-    from adjudge.cli.evidence_view import index_progress, index_summary, tell_problems
+    from adjudge.cli.progress import index_progress, print_problems
+    from adjudge.cli.views.evidence import index_summary
     from adjudge.errors import ConfigError, DataError
     from adjudge.retrieval import build_index
 
@@ -88,20 +100,42 @@ def index(
             )
     console = progress_console()
     with index_progress(console) as progress:
-        report = build_index(documents or (), out, progress=progress, strict=strict, remove=remove or ())
-    tell_problems(console, report.problems)
+        report = build_index(
+            documents or (),
+            out,
+            progress,
+            strict=strict,
+            remove=remove or (),
+            vectors=_vectors(out, vectors, embedder, context),
+        )
+    print_problems(console, report.problems)
     if json:
         show_json({**asdict(report), "rate": report.rate})
     else:
         typer.echo(index_summary(report))
 
 
+def _vectors(out: Path, wanted: bool | None, embedder: str | None, context: bool) -> Vectors:
+    """The vectors that the options of ``index`` ask for."""
+    from adjudge.errors import ConfigError
+    from adjudge.retrieval.embedding import VectorSettings, automatic_vectors
+    from adjudge.retrieval.storage import MANIFEST
+
+    if wanted is False:
+        if embedder or context:
+            raise ConfigError("--no-vectors leaves nothing to embed: leave out --embedder and --context.")
+        return "drop"
+    if wanted or embedder or context:
+        return VectorSettings(embedder or "minilm", context)
+    return "keep" if (out / MANIFEST).exists() else automatic_vectors()
+
+
+@takes(VerifierSettings, *SEARCHING)
 def search(
     query: Annotated[str | None, typer.Argument(help="A claim, or any words.")] = None,
-    corpus: CorpusOption = None,
+    *,
+    settings: VerifierSettings,
     k: Annotated[int, typer.Option(min=1, help="How many sentences to show.")] = 10,
-    selector: Annotated[str, typer.Option(help=SELECTOR)] = "lexical",
-    candidates: CandidatesOption = None,
     evaluate: Annotated[
         Path | None,
         typer.Option(metavar="CLAIMS", help="Claims with gold evidence: how much of it is found?"),
@@ -123,18 +157,21 @@ def search(
     `adjudge search --evaluate dev.jsonl --corpus wiki --selector fusion`
     """
     from dataclasses import asdict
+    from itertools import islice
 
-    from adjudge.cli.evidence_view import sentences_view
+    from adjudge.cli.views.evidence import sentences_view
+    from adjudge.data.formats import read_claims
     from adjudge.errors import ConfigError
 
     if (query is None) == (evaluate is None):
         raise ConfigError("Give either words to search for or --evaluate CLAIMS.")
     if inject_gold and evaluate is None:
         raise ConfigError("--inject-gold goes with --evaluate CLAIMS: words to search for have no gold.")
-    opened = open_with_progress(corpus)
-    pipeline = pipeline_over(opened, selector, candidates, inject_gold)
+    opened = open_with_progress(settings.corpus, settings.selector)
+    pipeline = pipeline_over(opened, settings, inject_gold)
     if evaluate is not None:
-        _evaluate(opened, pipeline, evaluate, selector, in_corpus, limit, label, json)
+        claims = islice(read_claims(evaluate, require_gold=True, aliases=aliases(label)), limit)
+        _evaluate(opened, pipeline, evaluate, claims, in_corpus, settings.selector, json)
         return
     sentences = pipeline.retrieve(query or "", k)
     if json:
@@ -148,23 +185,20 @@ def search(
         )
 
 
+@takes_given(TrainingSettings, "epochs", "batch_size", "accumulation", "lr", "freeze_layers", "seed")
 def train_ranker(
     claims: Annotated[
         Path, typer.Argument(help="Training claims with gold evidence (FEVER format or the like).")
     ],
+    *,
     corpus: CorpusOption = None,
     out: Annotated[Path, typer.Option(help="The ranker's folder.")] = Path("runs/ranker"),
     backbone: Annotated[str, typer.Option(help="minilm, bert-base, a hub id or a folder.")] = "minilm",
-    epochs: Annotated[int | None, typer.Option(help="Passes over the claims.")] = None,
-    batch_size: Annotated[int | None, typer.Option(help="Claims per forward pass.")] = None,
-    accumulation: Annotated[int | None, typer.Option(help="Forward passes per optimizer step.")] = None,
-    lr: Annotated[float | None, typer.Option(help="Highest learning rate.")] = None,
-    freeze_layers: Annotated[int | None, typer.Option(help="Lowest backbone layers to freeze.")] = None,
+    settings: dict[str, Any],
     limit: Annotated[int | None, typer.Option(min=1, help="Train on at most so many claims.")] = None,
     held_out: Annotated[
         int, typer.Option(min=1, help="Claims kept aside to choose checkpoint and weight.")
     ] = 200,
-    seed: Annotated[int | None, typer.Option(help="Decides initial weights, order and dropout.")] = None,
     resume: Annotated[bool, typer.Option(help="Go on with an interrupted training.")] = False,
     label: LabelOption = None,
     json: JsonOption = False,
@@ -179,40 +213,40 @@ def train_ranker(
     """
     from dataclasses import asdict
 
-    from adjudge.cli.evidence_view import pace, ranker_summary
-    from adjudge.config import settings_from
-    from adjudge.data.readers import read_claims_any
-    from adjudge.errors import ConfigError
-    from adjudge.training.ranking import RANKER_TRAINING, RankerSettings, RankingMetric, train_ranker_on
+    import torch
 
-    if (out / "ranker.json").exists() and not resume:
+    from adjudge.cli.progress import pace
+    from adjudge.cli.views.evidence import ranker_summary
+    from adjudge.config import settings_from
+    from adjudge.data.formats import read_claims
+    from adjudge.errors import ConfigError
+    from adjudge.judges.folder import METADATA
+    from adjudge.retrieval.ranker import RankerSettings
+    from adjudge.training.distributed import workers
+    from adjudge.training.loop import Metric
+    from adjudge.training.ranker import RANKER_TRAINING, train_ranker_on
+
+    if (out / METADATA).exists() and not resume:
         raise ConfigError(f"{out}: holds a ranker. Choose another --out, or pass --resume to go on with it.")
-    options = {
-        "epochs": epochs,
-        "batch_size": batch_size,
-        "accumulation": accumulation,
-        "lr": lr,
-        "freeze_layers": freeze_layers,
-        "seed": seed,
-    }
-    given = {name: value for name, value in options.items() if value is not None}
-    training = settings_from({"training": {**RANKER_TRAINING.model_dump(), **given}}).training
+    training = settings_from({"training": {**RANKER_TRAINING.model_dump(), **settings}}).training
     opened = open_with_progress(corpus)
     console = progress_console()
-    with pace(console, "training", 0, "steps") as progress:
+    with workers(torch.device("cpu")) as team, pace(console, "training", 0, "steps") as progress:
 
-        def tell(metric: RankingMetric) -> None:
-            if metric.pair_accuracy is None:
-                progress(metric.step, metric.steps)
+        def show_metric(metric: Metric, steps: int) -> None:
+            if not team.is_first:
+                return
+            if metric.split == "train":
+                progress(metric.step, steps)
             else:
                 console.print(
-                    f"step {metric.step}/{metric.steps}  loss {metric.loss:.4f}  "
-                    f"pair accuracy {100 * metric.pair_accuracy:.2f}",
+                    f"step {metric.step}/{steps}  held-out loss {metric.loss:.4f}  "
+                    f"pair accuracy {100 * metric.accuracy:.2f}",
                     highlight=False,
                 )
 
         report = train_ranker_on(
-            read_claims_any(claims, labels=labels(label)),
+            read_claims(claims, require_gold=True, aliases=aliases(label)),
             opened,
             out,
             RankerSettings(backbone=backbone),
@@ -220,8 +254,11 @@ def train_ranker(
             limit=limit,
             held_out=held_out,
             resume=resume,
-            report=tell,
+            workers=team,
+            report=show_metric,
         )
+    if not team.is_first:
+        return
     if json:
         show_json({"ranker": str(out), **asdict(report)})
     else:
@@ -231,69 +268,64 @@ def train_ranker(
 def _evaluate(
     opened: Index,
     pipeline: EvidencePipeline,
-    claims: Path,
-    selector: str,
+    file: Path,
+    claims: Iterator[Claim],
     in_corpus: bool,
-    limit: int | None,
-    label: list[str] | None,
+    selector: str,
     json: bool,
 ) -> None:
-    """Print how much gold evidence is found."""
-    from itertools import islice
-
-    from adjudge.cli.evidence_view import pace, retrieval_record, retrieval_view
+    """Print how much gold evidence is retrieved."""
+    from adjudge.cli.progress import pace
+    from adjudge.cli.views.evidence import retrieval_record, retrieval_view
     from adjudge.data.documents import printable
-    from adjudge.data.files import read_lines
-    from adjudge.data.readers import read_claims_any
     from adjudge.retrieval import evaluate_retrieval
 
-    total = sum(1 for _ in read_lines(claims))
-    wanted = islice(read_claims_any(claims, labels=labels(label)), limit)
+    claims_read = list(claims)
     absent = 0
 
-    def held() -> Iterator[Claim]:
+    def usable_claims() -> Iterator[Claim]:
         nonlocal absent
-        for done, claim in enumerate(wanted, start=1):
+        for done, claim in enumerate(claims_read, start=1):
             if not in_corpus or not claim.gold or any(opened.holds(group) for group in claim.gold):
                 yield claim
             else:
                 absent += 1
             progress(done)
 
-    with pace(progress_console(), "searching", min(total, limit or total), "claims") as progress:
-        scores = evaluate_retrieval(pipeline, held())
-    files = {"claims": printable(claims), "corpus": printable(opened.path)}
-    record = {**files, "selector": selector, "absent": absent}
+    with pace(progress_console(), "searching", len(claims_read), "claims") as progress:
+        scores = evaluate_retrieval(pipeline, usable_claims())
     if json:
-        show_json({**record, **retrieval_record(scores)})
+        files = {"claims": printable(file), "corpus": printable(opened.path)}
+        show_json({**files, "selector": selector, "absent": absent, **retrieval_record(scores)})
     else:
         show(retrieval_view(scores, selector, absent))
 
 
-def open_with_progress(corpus: Path | None) -> Index:
-    """The corpus of a command, with progress where documents are indexed first."""
-    from adjudge.cli.evidence_view import index_progress, tell_problems
+def open_with_progress(corpus: Path | None, selector: str = "fusion") -> Index:
+    """The corpus of a command, with progress where documents are indexed first, for what the selector needs."""
+    from adjudge.cli.progress import index_progress, print_problems
     from adjudge.errors import ConfigError
-    from adjudge.serving.corpus import open_corpus
+    from adjudge.retrieval.corpus import open_corpus
+    from adjudge.retrieval.retriever import by_meaning
 
     if corpus is None:
         raise ConfigError(NO_CORPUS)
     console = progress_console()
     problems: list[Problem] = []
     with index_progress(console) as progress:
-        opened = open_corpus(corpus, progress, problems.append)
-    tell_problems(console, problems)
+        opened = open_corpus(corpus, progress, problems.append, by_meaning(selector))
+    print_problems(console, problems)
     return opened
 
 
-def pipeline_over(
-    opened: Index, selector: str, candidates: int | None, inject_gold: bool = False, k: int = MAX_EVIDENCE
-) -> EvidencePipeline:
-    """What finds evidence in an opened corpus."""
-    from adjudge.retrieval import EvidencePipeline, IndexRetriever
-    from adjudge.retrieval.pipeline import CANDIDATES
-    from adjudge.serving.selectors import load_selector
+def pipeline_over(opened: Index, settings: VerifierSettings, inject_gold: bool = False) -> EvidencePipeline:
+    """What retrieves evidence from an opened corpus."""
+    from adjudge.encoders.device import pick_device
+    from adjudge.retrieval import EvidencePipeline, open_retriever
+    from adjudge.retrieval.selectors import load_selector
 
-    retriever = IndexRetriever(opened)
-    pipeline = EvidencePipeline(retriever, load_selector(selector), candidates or CANDIDATES, k)
+    device = pick_device(settings.device)
+    retriever = open_retriever(opened, settings.selector, device, settings.precision)
+    selector = load_selector(settings.selector, device=device, precision=settings.precision)
+    pipeline = EvidencePipeline(retriever, selector, settings.candidates, settings.k)
     return pipeline.with_gold(retriever.retrieve_within) if inject_gold else pipeline

@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from pydantic import BaseModel, Field
 
-from adjudge.cli.output import JsonOption, RayOption, command_line, progress_console, show, show_json
+from adjudge.cli.options import JsonOption, takes
+from adjudge.cli.output import command_line, progress_console, show, show_json
+from adjudge.objectives.tables import OBJECTIVES
 
 if TYPE_CHECKING:
-    from adjudge.experiments.comparison import Job
-
+    from adjudge.cli.views.runs import GridProgress
+    from adjudge.runs.jobs import Job, Runner
 
 PlanArgument = Annotated[
     str,
@@ -20,32 +23,73 @@ PlanArgument = Annotated[
         help="A preset (demo, fever-mini, paper-bert-base, paper-bert-large, paper-roberta-large) or a TOML file."
     ),
 ]
-TrainOption = Annotated[Path | None, typer.Option("--train", help="Training claims with evidence.")]
-GoldOption = Annotated[Path | None, typer.Option("--gold", help="Gold groups of the test claims, for FS.")]
 SetOption = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="SECTION.KEY=VALUE", help="Any setting of the runs, or grid.KEY=VALUE."),
 ]
-ProtocolOption = Annotated[
-    str,
-    typer.Option(
-        "--protocol", help="nested; or paper: choose and report on the same claims, as the paper does."
-    ),
-]
-CacheOption = Annotated[Path | None, typer.Option("--cache", help="Where outputs of frozen layers are kept.")]
-JobsOption = Annotated[int, typer.Option(min=1, help="Runs at a time on this machine.")]
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show the runs and what they cost.")]
 
 
+class GridOptions(BaseModel):
+    """What commands over many runs share."""
+
+    train: Path | None = Field(None, description="training claims with evidence")
+    dev: Path | None = Field(None, description="tuning claims, which choose checkpoint, run, λ and β")
+    test: Path | None = Field(None, description="claims that are reported on; they choose nothing")
+    gold: Path | None = Field(None, description="gold groups of the test claims, for FS")
+    protocol: str = Field(
+        "nested", description="what chooses: nested, or paper: the claims reported on, as in the paper"
+    )
+    cache: Path | None = Field(None, description="where outputs of frozen layers are kept")
+    jobs: int = Field(1, ge=1, description="runs at a time on this machine")
+    ray: str | None = Field(
+        None, description="work on a Ray cluster: auto, HOST:PORT, ray://HOST:PORT; or local for this machine"
+    )
+    cpus_per_run: int = Field(1, ge=1, description="with --ray: CPUs of a run, and its threads")
+    gpus_per_run: float = Field(0, ge=0, description="with --ray: GPUs of a run; 0.5 lets two share one")
+
+    def plan_values(self, pairs: Sequence[str] | None, **axes: str | None) -> dict[str, Any]:
+        """The options as values of a plan: files, ``--set`` pairs, and axes of the grid as ``a,b,c``."""
+        from adjudge.config import merge, parse_overrides
+
+        files = {name: path for name in ("train", "dev", "test", "gold") if (path := getattr(self, name))}
+        settings = parse_overrides(pairs or ())
+        grid = settings.pop("grid", {}) | {name: listed(text) for name, text in axes.items() if text}
+        return {"run": merge({"data": files}, settings), "grid": grid}
+
+    def runner(self, planned: Sequence[Job], folder: Path) -> tuple[GridProgress, Runner]:
+        """What shows how far the runs are, and what executes them."""
+        from adjudge.cli.views.runs import GridProgress
+        from adjudge.cluster.grid import ray_runner
+        from adjudge.runs.jobs import local_runner, parallel_runner
+
+        progress = GridProgress(planned, progress_console(), self.jobs)
+        common = (self.cache or folder / "cache", command_line())
+        if self.ray is not None:
+            return progress, ray_runner(
+                self.ray,
+                *common,
+                cpus=self.cpus_per_run,
+                gpus=self.gpus_per_run,
+                begun=progress.room_for,
+                finished=progress.finished,
+            )
+        if self.jobs > 1:
+            return progress, parallel_runner(self.jobs, *common, progress.finished)
+        return progress, local_runner(*common, progress.reporter)
+
+
+@takes(GridOptions)
 def compare(
     plan: PlanArgument,
-    out: Annotated[Path | None, typer.Option(help="Where data and runs go; runs/PLAN by default.")] = None,
-    train: TrainOption = None,
-    dev: Annotated[Path | None, typer.Option(help="Claims that choose checkpoint and run.")] = None,
-    test: Annotated[Path | None, typer.Option(help="Claims the table is about; they choose nothing.")] = None,
-    gold: GoldOption = None,
+    settings: GridOptions,
+    out: Annotated[Path | None, typer.Option(help="Where the table goes; runs/PLAN by default.")] = None,
+    runs: Annotated[
+        Path | None,
+        typer.Option(help="Where runs are kept; OUT/runs by default. Comparisons may share them."),
+    ] = None,
     objectives: Annotated[
-        str | None, typer.Option(help="Which, of ce,mll,srn,sr; the baseline is always there.")
+        str | None, typer.Option(help=f"Which, of {','.join(OBJECTIVES)}; the baseline is always there.")
     ] = None,
     variant: Annotated[
         str | None,
@@ -53,21 +97,21 @@ def compare(
     ] = None,
     seeds: Annotated[str | None, typer.Option(help="Such as 0,1,2.")] = None,
     set_: SetOption = None,
-    protocol: ProtocolOption = "nested",
-    cache: CacheOption = None,
-    jobs: JobsOption = 1,
-    ray: RayOption = None,
-    cpus_per_run: Annotated[int, typer.Option(min=1, help="With --ray: CPUs of a run, and its threads.")] = 1,
-    gpus_per_run: Annotated[
-        float, typer.Option(min=0, help="With --ray: GPUs of a run; 0.5 lets two share one.")
-    ] = 0.0,
+    best_only: Annotated[
+        bool,
+        typer.Option(
+            "--best-only", help="Only each arm's run with the best tuning LA judges the test claims."
+        ),
+    ] = False,
+    title: Annotated[str | None, typer.Option(help="The plan's by default.")] = None,
     dry_run: DryRunOption = False,
     json: JsonOption = False,
 ) -> None:
     """Run objectives side by side and test their differences: the paper's table.
 
-    The plan is a grid: objective × weighting × backbone × seed. Finished runs are never repeated and interrupted ones
-    go on where they were, so the command can be given again at any time.
+    The plan is a grid: objective × weighting × λ × β × backbone × seed. Finished runs are never repeated and
+    interrupted ones go on where they were, so the command can be given again at any time; with another test file,
+    trained runs judge that one and are not trained again.
 
     **Examples**
 
@@ -77,97 +121,34 @@ def compare(
 
     `adjudge compare paper-bert-base --train train.json --dev tune.json --test dev.json --gold dev.jsonl --dry-run`
 
-    `adjudge compare mine.toml --seeds 0,1,2,3,4 --set training.epochs=2 --set grid.beta=0.9999 --json`
+    `adjudge compare mine.toml --seeds 0,1,2,3,4 --set training.epochs=2 --set grid.beta=[0.999,0.9999] --json`
+
+    `adjudge compare mine.toml --test dev-2.jsonl --runs runs/mine/runs --out runs/mine-dev-2 --best-only`
 
     `adjudge compare paper-bert-base --train train.json --dev tune.json --test dev.json --ray auto --gpus-per-run 1`
     """
-    from adjudge.cli.progress import GridProgress
-    from adjudge.experiments.comparison import compare as run_all
-    from adjudge.experiments.comparison import local_runner, parallel_runner, prepare
+    from adjudge.experiments.comparison import compare as compare_runs
+    from adjudge.experiments.comparison import prepare
     from adjudge.experiments.plan import read_plan
-    from adjudge.experiments.ray_runner import ray_runner
-    from adjudge.experiments.view import comparison_view
+    from adjudge.experiments.report import comparison_view
 
-    files = {"train": train, "dev": dev, "test": test, "gold": gold}
-    axes = {"objectives": listed(objectives), "variants": listed(variant), "seeds": listed(seeds)}
-    chosen = read_plan(plan, layer(files, axes, set_ or ()))
+    values = settings.plan_values(set_, objectives=objectives, variants=variant, seeds=seeds)
+    grid = read_plan(plan, values, {} if title is None else {"title": title})
     folder = out or Path("runs") / Path(plan).stem
-    planned = prepare(chosen, folder)
+    planned = prepare(grid, folder, runs)
     if dry_run:
         show_plan(planned, json)
         return
-    progress = GridProgress(planned, progress_console(), jobs)
-    kept = cache or folder / "cache"
-    if ray is None and jobs == 1:
-        runner = local_runner(kept, command_line(), progress.reporter)
-    elif ray is None:
-        runner = parallel_runner(jobs, kept, command_line(), progress.finished)
-    else:
-        runner = ray_runner(
-            ray,
-            kept,
-            command_line(),
-            cpus=cpus_per_run,
-            gpus=gpus_per_run,
-            begun=progress.room_for,
-            finished=progress.finished,
-        )
+    progress, runner = settings.runner(planned, folder)
     with progress.live():
-        summary = run_all(chosen, folder, runner=runner, command=command_line(), protocol=protocol)
-    if json:
-        show_json(summary.to_dict())
-    else:
-        show(comparison_view(summary))
-
-
-def retest(
-    comparison: Annotated[
-        Path, typer.Argument(help="A finished comparison's folder, as adjudge compare leaves it.")
-    ],
-    test: Annotated[Path, typer.Option(help="Other claims with evidence, for the table to be about.")],
-    out: Annotated[Path, typer.Option(help="Where the new comparison goes.")],
-    gold: GoldOption = None,
-    arms: Annotated[
-        str, typer.Option(help="all runs; or chosen: of each arm the run with the best tuning LA alone.")
-    ] = "all",
-    title: Annotated[str | None, typer.Option(help="The old comparison's by default.")] = None,
-    protocol: ProtocolOption = "nested",
-    cache: Annotated[
-        Path | None,
-        typer.Option(help="Where outputs of frozen layers are kept; the old comparison's cache by default."),
-    ] = None,
-    jobs: JobsOption = 1,
-    json: JsonOption = False,
-) -> None:
-    """Judge the trained runs of a comparison on other test claims, without training again.
-
-    The result is a comparison's folder like any other, for `adjudge report` and the rest; the weights stay where they
-    are. Finished runs are never repeated, so the command can be given again at any time.
-
-    **Examples**
-
-    `adjudge retest runs/table --test dev-2.jsonl --out runs/table-dev-2 --jobs 2`
-
-    `adjudge retest runs/table --test dev-evidence.jsonl --gold dev.jsonl --arms chosen --out runs/end-to-end`
-    """
-    from adjudge.cli.progress import GridProgress
-    from adjudge.experiments.retest import Retest, prepare_retest
-    from adjudge.experiments.retest import retest as judge_all
-    from adjudge.experiments.view import comparison_view
-
-    what = Retest(comparison, test, gold, arms)
-    planned = [retrial.job for retrial in prepare_retest(what, out)]
-    progress = GridProgress(planned, progress_console(), jobs)
-    with progress.live():
-        summary = judge_all(
-            what,
-            out,
-            title=title,
+        summary = compare_runs(
+            grid,
+            folder,
+            runs=runs,
+            runner=runner,
             command=command_line(),
-            protocol=protocol,
-            cache=cache,
-            processes=jobs,
-            finished=progress.finished,
+            protocol=settings.protocol,
+            best_only=best_only,
         )
     if json:
         show_json(summary.to_dict())
@@ -228,13 +209,3 @@ def report(
 def listed(text: str | None) -> list[str] | None:
     """``a,b,c`` as a list."""
     return None if text is None else [part.strip() for part in text.split(",")]
-
-
-def layer(files: dict[str, Any], axes: dict[str, Any], pairs: list[str] | tuple[str, ...]) -> dict[str, Any]:
-    """What was said on the command line, as values of a plan."""
-    from adjudge.config import merge, parse_overrides
-
-    said = parse_overrides(pairs)
-    grid = said.pop("grid", {})
-    run = merge({"data": {name: path for name, path in files.items() if path is not None}}, said)
-    return {"run": run, "grid": {**grid, **{name: value for name, value in axes.items() if value}}}

@@ -1,38 +1,29 @@
-"""What commands share: consoles, JSON, and options that several of them take."""
+"""What commands share to print: consoles, JSON, and text that cannot steer a terminal."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+import unicodedata
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from adjudge.errors import ConfigError
-from adjudge.types import FEVER_LABELS, LabelSet
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
-LabelOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--label", metavar="THEIRS=OURS", help="Another spelling of a label, e.g. SUPPORTED=SUPPORTS."
-    ),
-]
-RayOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ADDRESS",
-        help="Work on a Ray cluster: auto, HOST:PORT, ray://HOST:PORT; or local for this machine.",
-    ),
-]
-DeviceOption = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
-PrecisionOption = Annotated[
-    str, typer.Option(help="fp32, int8 (faster on many CPUs), or auto: what suits the device.")
-]
+
+def terminal_safe(text: str) -> str:
+    """Text of unknown origin on one line, without characters that could steer the terminal."""
+    return without_controls(" ".join(text.split()))
+
+
+def without_controls(text: str) -> str:
+    """Text whose control characters are shown as such; line breaks stay."""
+    unsafe = ("Cc", "Cf", "Cs", "Co")
+    return "".join("\ufffd" if c != "\n" and unicodedata.category(c) in unsafe else c for c in text)
 
 
 def show(view: RenderableType) -> None:
@@ -57,22 +48,6 @@ def show_json(value: Any) -> None:
     import msgspec
 
     typer.echo(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
-
-
-def aliases(pairs: Sequence[str] | None) -> dict[str, str]:
-    """``THEIRS=OURS`` pairs as a mapping."""
-    spelled = {}
-    for pair in pairs or ():
-        theirs, equals, ours = pair.partition("=")
-        if not (equals and theirs.strip() and ours.strip()):
-            raise ConfigError(f"--label {pair!r}: expected THEIRS=OURS, such as SUPPORTED=SUPPORTS.")
-        spelled[theirs.strip()] = FEVER_LABELS.parse(ours)
-    return spelled
-
-
-def labels(pairs: Sequence[str] | None) -> LabelSet:
-    """FEVER's labels with the user's spellings."""
-    return FEVER_LABELS.with_aliases(aliases(pairs))
 
 
 def refuse_overwrite(path: Path, force: bool) -> None:

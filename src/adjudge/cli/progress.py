@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from datetime import timedelta
-from functools import partial
-from typing import TYPE_CHECKING
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol
 
-from rich.console import Console, RenderableType
-from rich.live import Live
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.table import Table
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.text import Text
 
-from adjudge.experiments.run import Reporter
-from adjudge.experiments.status import remaining_seconds, run_status
+from adjudge.cli.output import terminal_safe
 
 if TYPE_CHECKING:
-    from adjudge.experiments.comparison import Job
-    from adjudge.training.loop import Metric
+    from adjudge.data.documents import Problem
+    from adjudge.retrieval import Progress as BuildProgress
 
-_STYLES = {"waiting": "dim", "begun": "bold", "stopped": "yellow", "finished": "green"}
+SHOWN_PROBLEMS = 20
+LOG_SECONDS = 10.0
 
 
 @contextmanager
@@ -39,116 +37,82 @@ def bar(console: Console) -> Iterator[Progress]:
         yield progress
 
 
-def evaluation_line(console: Console, name: str, metric: Metric, steps: int) -> None:
-    """A line for an evaluation on the dev claims; nothing for a training step."""
-    if metric.split == "dev":
-        console.print(
-            f"{name} step {metric.step}/{steps}  epoch {metric.epoch:.2f}  dev loss {metric.loss:.4f}  "
-            f"dev LA {100 * metric.label_accuracy:.2f}  {metric.seconds:.0f} s".strip(),
-            highlight=False,
-            soft_wrap=True,
-        )
+def print_problems(console: Console, problems: Sequence[Problem]) -> None:
+    """What could not be read, on standard error; of very many the first."""
+    for problem in problems[:SHOWN_PROBLEMS]:
+        console.print(Text(terminal_safe(str(problem))), soft_wrap=True)
+    if len(problems) > SHOWN_PROBLEMS:
+        console.print(f"… and {len(problems) - SHOWN_PROBLEMS:,} more problems.", highlight=False)
 
 
-class RunProgress:
-    """Shows the stages and metrics of a run."""
+@contextmanager
+def index_progress(console: Console) -> Iterator[Callable[[BuildProgress], None]]:
+    """Shows a build: a bar in bytes on a terminal, elsewhere a line now and then."""
+    with bar(console) as progress:
+        task = progress.add_task("indexing", total=0, note="", visible=False)
+        embedding: TaskID | None = None
+        logged_at = time.monotonic()
 
-    def __init__(self, progress: Progress, console: Console) -> None:
-        self.progress = progress
-        self.console = console
-        self.task = progress.add_task("", total=1, note="")
-        self.dev = ""
-
-    def reporter(self) -> Reporter:
-        """What the run calls."""
-        return Reporter(stage=self._stage, caching=self._caching, metric=self._metric)
-
-    def _stage(self, name: str) -> None:
-        self.progress.reset(self.task, description=name, total=1, note="")
-
-    def _caching(self, done: int, total: int) -> None:
-        self.progress.update(self.task, completed=done, total=total, note="tokens")
-
-    def _metric(self, metric: Metric, steps: int) -> None:
-        evaluation_line(self.console, "", metric, steps)
-        if metric.split == "dev":
-            self.dev = f" dev LA {100 * metric.label_accuracy:.1f}"
-        else:
-            note = f"loss {metric.loss:.3f} LA {100 * metric.label_accuracy:.0f}{self.dev}"
-            self.progress.update(self.task, completed=metric.step, total=steps, note=note)
-
-
-class GridProgress:
-    """The runs of a comparison as a live table with ETA on a terminal, a line per event in a log.
-
-    It reads the run folders, so it shows runs on other machines as well.
-    """
-
-    def __init__(self, jobs: Sequence[Job], console: Console, at_once: int = 1) -> None:
-        self.jobs = jobs
-        self.console = console
-        self.at_once = at_once
-
-    def live(self) -> AbstractContextManager[object]:
-        """Show the table until the block ends."""
-        if not self.console.is_terminal:
-            return nullcontext()
-        return Live(get_renderable=self.table, console=self.console, refresh_per_second=1, transient=True)
-
-    def table(self) -> RenderableType:
-        """Every run with its state."""
-        statuses = [run_status(job.folder, job.spec.settings.training.epochs) for job in self.jobs]
-        finished = sum(status.state in ("finished", "stopped") for status in statuses)
-        left = remaining_seconds(statuses, self.at_once)
-        eta = "" if left is None else f", about {timedelta(seconds=round(left))} to go"
-        table = Table(
-            title=f"{finished} of {len(self.jobs)} runs finished{eta}", title_justify="left", box=None
-        )
-        for column in ("backbone", "objective", "λ", "β", "seed", "run", "state"):
-            table.add_column(column)
-        for column in ("done", "dev LA", "time"):
-            table.add_column(column, justify="right")
-        for job, status in zip(self.jobs, statuses, strict=True):
-            accuracy = status.dev_label_accuracy
-            lam, beta = _pair(job)
-            table.add_row(
-                job.spec.arm.backbone,
-                job.spec.arm.name,
-                lam,
-                beta,
-                str(job.spec.seed),
-                job.folder.name,
-                status.state,
-                f"{100 * status.done:.0f} %",
-                "" if accuracy is None else f"{100 * accuracy:.2f}",
-                str(timedelta(seconds=round(status.seconds))),
-                style=_STYLES[status.state],
+        def show_progress(state: BuildProgress) -> None:
+            nonlocal logged_at, embedding
+            if state.to_embed:
+                if embedding is None:
+                    embedding = progress.add_task("embedding", total=state.to_embed, note="sentences")
+                    if state.embedding_eta is not None and state.embedding_eta > LOG_SECONDS:
+                        logged_at = time.monotonic()
+                        console.print(_embedding(state, "about "), highlight=False)
+                progress.update(embedding, completed=state.embedded, total=state.to_embed)
+                if not console.is_terminal and time.monotonic() - logged_at > LOG_SECONDS:
+                    logged_at = time.monotonic()
+                    console.print(_embedding(state, "ETA "), highlight=False)
+                return
+            rate = f"bytes, {state.sentences:,} sentences, {state.rate:,.0f}/s"
+            progress.update(
+                task, completed=state.bytes, total=state.bytes_total or state.bytes, note=rate, visible=True
             )
-        return table
+            if not console.is_terminal and time.monotonic() - logged_at > LOG_SECONDS:
+                logged_at = time.monotonic()
+                left = "" if state.eta is None else f", ETA {state.eta:,.0f} s"
+                console.print(
+                    f"indexing: {state.files:,}/{state.files_total:,} files, {state.sentences:,} sentences, "
+                    f"{state.rate:,.0f}/s{left}",
+                    highlight=False,
+                )
 
-    def room_for(self, at_once: int) -> None:
-        """So many runs go on at the same time."""
-        self.at_once = min(at_once, len(self.jobs))
-
-    def finished(self, job: Job) -> None:
-        """In a log, a line for a run that another machine is done with."""
-        if not self.console.is_terminal:
-            self.console.print(f"{self._name(job)} finished", highlight=False, markup=False, soft_wrap=True)
-
-    def reporter(self, job: Job) -> Reporter:
-        """In a log, a line for every evaluation; a terminal has the table."""
-        if self.console.is_terminal:
-            return Reporter()
-        return Reporter(metric=partial(evaluation_line, self.console, self._name(job)))
-
-    def _name(self, job: Job) -> str:
-        pair = "".join(f", {name} {value}" for name, value in zip("λβ", _pair(job), strict=True) if value)
-        return (
-            f"[{self.jobs.index(job) + 1}/{len(self.jobs)}] {job.spec.arm.name}{pair}, seed {job.spec.seed}:"
-        )
+        yield show_progress
 
 
-def _pair(job: Job) -> tuple[str, str]:
-    """λ and β of a run, blank where it has none."""
-    lam, beta = ("" if value is None else f"{value:.10g}" for value in (job.spec.arm.lam, job.spec.arm.beta))
-    return lam, beta
+def _embedding(state: BuildProgress, word: str) -> str:
+    left = state.embedding_eta or 0.0
+    rate = (state.to_embed - state.embedded) / left if left else 0.0
+    return f"embedding: {state.embedded:,}/{state.to_embed:,} sentences, {rate:,.0f}/s, {word}{left:,.0f} s"
+
+
+class Pace(Protocol):
+    """Hears how many are done, and how many there are where that was not known before."""
+
+    def __call__(self, done: int, of: int | None = None, /) -> None:
+        """Show it."""
+
+
+@contextmanager
+def pace(console: Console, what: str, total: int, unit: str) -> Iterator[Pace]:
+    """Shows how many of ``total`` are done, the rate and the time left."""
+    with bar(console) as progress:
+        task = progress.add_task(what, total=total, note=unit)
+        started = logged_at = time.monotonic()
+        first: int | None = None
+
+        def show_progress(done: int, of: int | None = None, /) -> None:
+            nonlocal logged_at, first, total
+            first = done if first is None else first  # what an interrupted job had done took no time now
+            total = max(of or total, done)
+            now = time.monotonic()
+            rate = (done - first) / (now - started) if now > started else 0.0
+            progress.update(task, completed=done, total=total, note=f"{unit}, {rate:.1f}/s")
+            if not console.is_terminal and now - logged_at > LOG_SECONDS:
+                logged_at = now
+                left = f", ETA {(total - done) / rate:,.0f} s" if rate and total > done else ""
+                console.print(f"{what}: {done:,}/{total:,} {unit}, {rate:.1f}/s{left}", highlight=False)
+
+        yield show_progress

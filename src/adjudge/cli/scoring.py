@@ -7,12 +7,15 @@ from typing import Annotated
 
 import typer
 
-from adjudge.cli.output import JsonOption, LabelOption, labels, show, show_json
+from adjudge.cli.options import JsonOption, LabelOption, aliases
+from adjudge.cli.output import show, show_json
 
 
 def score(
     predictions: Annotated[Path, typer.Argument(help="A FEVER submission, or what `adjudge predict` wrote.")],
-    gold: Annotated[Path, typer.Argument(help="Gold claims: FEVER format for the FEVER score, else labels.")],
+    gold: Annotated[
+        Path, typer.Argument(help="Gold claims; with gold groups (FEVER, SciFact) the FEVER score too.")
+    ],
     against: Annotated[
         Path | None,
         typer.Option(help="Other predictions of the same claims: McNemar's test between the two."),
@@ -21,6 +24,12 @@ def score(
     check_submission: Annotated[
         bool, typer.Option("--check-submission", help="Only lint the file: ids, order, labels, sentences.")
     ] = False,
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,…", help="The label set; by default the gold format's, or the model's own."
+        ),
+    ] = None,
     label: LabelOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -36,17 +45,22 @@ def score(
 
     `adjudge score submission.jsonl test.jsonl --check-submission`
     """
+    from adjudge.evaluation.records import scoring_labels
     from adjudge.evaluation.render import scores_view
     from adjudge.evaluation.scoring import outcomes, scores_from_outcomes
     from adjudge.evaluation.statistics import mcnemar, paired_bootstrap
+    from adjudge.types import LabelSet
 
-    known = labels(label)
     if check_submission:
         _lint(predictions, gold, json)
         return
+    if labels is None:
+        known = scoring_labels(predictions, gold, aliases(label))
+    else:
+        known = LabelSet(tuple(map(str.strip, labels.split(",")))).with_aliases(aliases(label))
     counted = k or None
-    judged = outcomes(predictions, gold, known, counted)
-    scores = scores_from_outcomes(judged, known)
+    results = outcomes(predictions, gold, known, counted)
+    scores = scores_from_outcomes(results, known)
     record = scores.to_dict()
     if against is None:
         if json:
@@ -54,7 +68,7 @@ def score(
         else:
             show(scores_view(scores))
         return
-    right = [outcome.correct for outcome in judged]
+    right = [outcome.correct for outcome in results]
     other = [outcome.correct for outcome in outcomes(against, gold, known, counted)]
     test = mcnemar(other, right)
     interval = paired_bootstrap(right, other)

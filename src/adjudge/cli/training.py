@@ -9,66 +9,56 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from adjudge.cli.output import (
+from adjudge.cli.options import (
     DeviceOption,
+    ForceOption,
     JsonOption,
     LabelOption,
     PrecisionOption,
     aliases,
-    command_line,
-    progress_console,
-    refuse_overwrite,
-    show,
-    show_json,
+    as_sentence,
+    takes_given,
 )
+from adjudge.cli.output import command_line, progress_console, refuse_overwrite, show, show_json
+from adjudge.config import RunSettings, preset_names
+from adjudge.serving.settings import VerifierSettings
 
 if TYPE_CHECKING:
     from adjudge.types import Verdict
 
+MODEL_HELP = as_sentence(VerifierSettings.model_fields["model"].description or "")
 
+
+@takes_given(
+    RunSettings,
+    train="data.train",
+    dev="data.dev",
+    test="data.test",
+    gold="data.gold",
+    limit="data.limit",
+    model="model.kind",
+    backbone="model.backbone",
+    objective="objective.name",
+    complement="objective.complement",
+    lam="objective.lam",
+    beta="objective.beta",
+    objective_variant="objective.variant",
+    epochs="training.epochs",
+    batch_size="training.batch_size",
+    accumulation="training.accumulation",
+    lr="training.lr",
+    freeze_layers="training.freeze_layers",
+    seed="training.seed",
+)
 def train(
-    train: Annotated[
-        Path | None, typer.Option(help="Training claims with evidence and labels (KGAT format or the like).")
-    ] = None,
+    settings: dict[str, Any],
     out: Annotated[Path, typer.Option(help="The run folder to make.")] = Path("runs/new"),
-    dev: Annotated[
-        Path | None, typer.Option(help="Claims that choose the checkpoint, by label accuracy.")
-    ] = None,
-    test: Annotated[Path | None, typer.Option(help="Claims to predict and score at the end.")] = None,
-    gold: Annotated[
-        Path | None, typer.Option(help="Gold groups of the test claims (FEVER format), for the FEVER score.")
-    ] = None,
     preset: Annotated[
-        str | None,
-        typer.Option(
-            help="minilm, bert-base, bert-large, roberta-large, default-model, default-model-second, "
-            "default-model-third; options win."
-        ),
+        str | None, typer.Option(help=f"{', '.join(preset_names())}; options win.", metavar="NAME")
     ] = None,
     config: Annotated[
         Path | None, typer.Option(help="A TOML file, such as a run folder's config.toml.")
     ] = None,
-    objective: Annotated[str | None, typer.Option(help="ce, mll, srn or sr.")] = None,
-    lam: Annotated[float | None, typer.Option(help="λ, the weight of the complement terms.")] = None,
-    beta: Annotated[
-        float | None, typer.Option(help="β of class-balanced weights; leave out for none.")
-    ] = None,
-    objective_variant: Annotated[
-        str | None, typer.Option(help="paper, or released: what the published code computes.")
-    ] = None,
-    model: Annotated[str | None, typer.Option(help="kgat, mixture or concat.")] = None,
-    backbone: Annotated[
-        str | None, typer.Option(help="minilm, bert-base, bert-large, roberta-large, a hub id or a folder.")
-    ] = None,
-    epochs: Annotated[int | None, typer.Option(help="Passes over the training claims.")] = None,
-    batch_size: Annotated[int | None, typer.Option(help="Claims per forward pass.")] = None,
-    accumulation: Annotated[int | None, typer.Option(help="Forward passes per optimizer step.")] = None,
-    lr: Annotated[float | None, typer.Option(help="Highest learning rate.")] = None,
-    freeze_layers: Annotated[
-        int | None, typer.Option(help="Lowest backbone layers to freeze; their output is computed once.")
-    ] = None,
-    limit: Annotated[int | None, typer.Option(help="Train on the first so many claims.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Decides initial weights, order and dropout.")] = None,
     label: LabelOption = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", metavar="SECTION.KEY=VALUE", help="Any other setting.")
@@ -89,34 +79,29 @@ def train(
     `adjudge train --train train.jsonl.gz --dev dev.jsonl --test test.jsonl --preset minilm --objective sr --lam 0.25
     --beta 0.999999 --seed 1 --out runs/sr-1`
 
+    `adjudge train --train train.jsonl --complement "SUPPORTS=REFUTES;REFUTES=SUPPORTS" --lam 0.1 --out runs/own-table`
+
     `adjudge train --config runs/sr-1/config.toml --out runs/sr-1 --resume`
 
     `torchrun --nproc-per-node 4 -m adjudge train --train train.jsonl --preset bert-base --out runs/four-gpus`
     """
-    from adjudge.cli.progress import RunProgress, bar
+    from adjudge.cli.progress import bar
+    from adjudge.cli.views.runs import RunProgress
     from adjudge.config import merge, parse_overrides, read_preset, read_toml, settings_from
     from adjudge.evaluation.render import scores_view
-    from adjudge.experiments.run import execute
+    from adjudge.objectives.tables import CUSTOM
+    from adjudge.runs.execute import execute
+    from adjudge.runs.folder import RunFolder
 
-    options: dict[str, dict[str, Any]] = {
-        "data": {"train": train, "dev": dev, "test": test, "gold": gold, "limit": limit},
-        "model": {"kind": model, "backbone": backbone},
-        "objective": {"name": objective, "lam": lam, "beta": beta, "variant": objective_variant},
-        "training": {
-            "epochs": epochs,
-            "batch_size": batch_size,
-            "accumulation": accumulation,
-            "lr": lr,
-            "freeze_layers": freeze_layers,
-            "seed": seed,
-        },
-    }
-    settings = settings_from(
+    if "complement" in settings.get("objective", {}):
+        settings["objective"].setdefault("name", CUSTOM)
+    spellings = {"data": {"aliases": aliases(label)}} if label else {}
+    run_settings = settings_from(
         merge(
             read_preset(preset) if preset else {},
             read_toml(config) if config else {},
-            _given(options),
-            {"data": {"aliases": aliases(label)}} if label else {},
+            settings,
+            spellings,
             parse_overrides(set_ or ()),
         )
     )
@@ -124,7 +109,7 @@ def train(
     with bar(console) as progress:
         reporter = RunProgress(progress, console).reporter()
         scores = execute(
-            settings,
+            run_settings,
             out,
             resume=resume,
             cache=cache,
@@ -134,6 +119,8 @@ def train(
         )
     if int(os.environ.get("RANK", "0")):  # torchrun: the first worker speaks for all
         return
+    if scores is not None:
+        RunFolder(out).show(run_settings.data)
     if json:
         show_json({"run": str(out), "scores": None if scores is None else scores.to_dict()})
     elif scores is not None:
@@ -145,18 +132,17 @@ def train(
 
 
 def predict(
-    run: Annotated[Path, typer.Argument(help="A run folder or its checkpoint.")],
+    model: Annotated[str, typer.Argument(help=MODEL_HELP)],
     claims: Annotated[Path, typer.Argument(help="Claims with evidence (KGAT format or the like).")],
     out: Annotated[
         Path | None, typer.Option(help="Verdicts as JSONL: probabilities, evidence, weights.")
     ] = None,
     submission: Annotated[Path | None, typer.Option(help="The same as a FEVER submission.")] = None,
     batch_tokens: Annotated[
-        int, typer.Option(min=1, help="Tokens per forward pass: more need more memory.")
+        int, typer.Option(min=1, help="Tokens per forward pass of a row model: more need more memory.")
     ] = 4096,
     precision: PrecisionOption = "fp32",
-    label: LabelOption = None,
-    force: Annotated[bool, typer.Option(help="Replace existing files.")] = False,
+    force: ForceOption = False,
     device: DeviceOption = "auto",
     json: JsonOption = False,
 ) -> None:
@@ -169,16 +155,16 @@ def predict(
     `adjudge predict runs/sr-1 test.jsonl --submission predictions.jsonl`
     """
     from collections import Counter
+    from dataclasses import replace
 
     from adjudge.cli.progress import bar
-    from adjudge.data.fever import write_submission
-    from adjudge.data.readers import read_examples_any
+    from adjudge.data.formats import read_examples
+    from adjudge.data.submissions import write_submission
     from adjudge.data.verdicts import read_verdicts, write_verdicts
+    from adjudge.encoders.device import pick_device
     from adjudge.errors import ConfigError
-    from adjudge.experiments.run import pick_device
-    from adjudge.training.checkpoint import load_model
-    from adjudge.training.precision import set_precision
-    from adjudge.training.predict import predict as predict_examples
+    from adjudge.judges.folder import load_judge
+    from adjudge.judges.row_model import RowJudge
 
     if out is None and submission is None:
         raise ConfigError("Say where the verdicts go: --out FILE, --submission FILE or both.")
@@ -186,23 +172,22 @@ def predict(
         if path is not None:
             refuse_overwrite(path, force)
     total = _count(claims)
-    model = load_model(run)
-    model.module.to(pick_device(device))
-    set_precision(model, precision)
-    read_labels = model.labels.with_aliases(aliases(label))
+    judge = load_judge(model, pick_device(device), precision)
+    if isinstance(judge, RowJudge):
+        judge = replace(judge, batch_tokens=batch_tokens)
     console = progress_console()
     counts: Counter[str] = Counter()
 
-    def told(verdicts: Iterable[Verdict]) -> Iterator[Verdict]:
+    def count(verdicts: Iterable[Verdict]) -> Iterator[Verdict]:
         with bar(console) as progress:
             task = progress.add_task("predicting", total=total, note="claims")
             for verdict in verdicts:
-                counts[verdict.label] += 1
+                counts[verdict.answer] += 1
                 progress.advance(task)
                 yield verdict
 
     # One after the other, so that the verdicts are never all in memory.
-    verdicts = told(predict_examples(model, read_examples_any(claims, labels=read_labels), batch_tokens))
+    verdicts = count(judge.judge(read_examples(claims, with_labels=False)))
     if out is not None:
         write_verdicts(out, verdicts)
     if submission is not None:
@@ -210,8 +195,8 @@ def predict(
     if json:
         show_json({"claims": counts.total(), "labels": counts})
     else:
-        said = ", ".join(f"{name} {counts[name]:,}" for name in model.labels)
-        console.print(f"{counts.total():,} verdicts: {said}.", highlight=False)
+        figures = ", ".join(f"{name} {counts[name]:,}" for name in judge.labels)
+        console.print(f"{counts.total():,} verdicts: {figures}.", highlight=False)
 
 
 def export(
@@ -220,7 +205,7 @@ def export(
     test: Annotated[
         list[Path] | None, typer.Option(help="Claims with evidence to report on; they decide nothing.")
     ] = None,
-    force: Annotated[bool, typer.Option(help="Replace a model that is there.")] = False,
+    force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
     """Turn a run into a model to hand out: what differs from its backbone, calibrated, with a card.
@@ -235,8 +220,8 @@ def export(
     """
     from dataclasses import asdict
 
-    from adjudge.experiments.export import CARD
-    from adjudge.experiments.export import export as export_run
+    from adjudge.runs.export import CARD
+    from adjudge.runs.export import export as export_run
 
     refuse_overwrite(out / CARD, force)
     report = export_run(run, out, test or ())
@@ -245,8 +230,8 @@ def export(
         return
     console = progress_console()
     for part in (*report.tuning, *report.test):
-        said = f"LA {100 * part.label_accuracy:.1f}, ECE {100 * part.ece:.1f}, {part.claims:,} claims"
-        console.print(f"{part.name}: {said}", highlight=False, markup=False)
+        figures = f"LA {100 * part.label_accuracy:.1f}, ECE {100 * part.ece:.1f}, {part.claims:,} claims"
+        console.print(f"{part.name}: {figures}", highlight=False, markup=False)
     console.print(
         f"{out}: {report.size / 1e6:.1f} MB, temperature {report.temperature:.3f}. See {out / CARD}.",
         highlight=False,
@@ -254,15 +239,7 @@ def export(
     )
 
 
-def _given(options: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Only what was said on the command line."""
-    return {
-        section: {key: value for key, value in values.items() if value is not None}
-        for section, values in options.items()
-    }
-
-
 def _count(path: Path) -> int:
-    from adjudge.data.files import read_lines
+    from adjudge.io.jsonl import read_lines
 
     return sum(1 for _ in read_lines(path))

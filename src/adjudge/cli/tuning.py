@@ -8,23 +8,23 @@ from typing import Annotated
 import typer
 
 from adjudge.cli.experiments import (
-    CacheOption,
     DryRunOption,
-    GoldOption,
+    GridOptions,
     PlanArgument,
-    ProtocolOption,
     SetOption,
-    TrainOption,
-    layer,
     listed,
     show_plan,
 )
-from adjudge.cli.output import JsonOption, command_line, progress_console, show, show_json
+from adjudge.cli.options import JsonOption, takes
+from adjudge.cli.output import command_line, show, show_json
+from adjudge.objectives.tables import OBJECTIVES
 
 
+@takes(GridOptions)
 def tune(
     plan: PlanArgument,
-    objective: Annotated[str, typer.Option(help="Which to tune: ce, mll, srn or sr.")],
+    settings: GridOptions,
+    objective: Annotated[str, typer.Option(help=f"Which to tune: {', '.join(OBJECTIVES)}.")],
     weighted: Annotated[
         bool, typer.Option("--weighted/--unweighted", help="With class weights, and so with β, or without.")
     ] = True,
@@ -33,25 +33,22 @@ def tune(
     out: Annotated[
         Path | None, typer.Option(help="Where runs go; runs/tune-PLAN-OBJECTIVE by default.")
     ] = None,
-    train: TrainOption = None,
-    dev: Annotated[Path | None, typer.Option(help="Claims that choose λ, β and checkpoint.")] = None,
-    test: Annotated[Path | None, typer.Option(help="Claims the selected run alone is scored on.")] = None,
-    gold: GoldOption = None,
-    seed: Annotated[int, typer.Option(help="Of every run.")] = 0,
+    seeds: Annotated[
+        str, typer.Option("--seeds", "--seed", help="Such as 0,1,2; the mean over them decides.")
+    ] = "0",
     set_: SetOption = None,
-    protocol: ProtocolOption = "nested",
     early_stopping: Annotated[
-        bool, typer.Option("--early-stopping/--no-early-stopping", help="Give up hopeless runs.")
+        bool,
+        typer.Option("--early-stopping/--no-early-stopping", help="Give up the worse half at each rung."),
     ] = True,
-    cache: CacheOption = None,
     dry_run: DryRunOption = False,
     json: JsonOption = False,
 ) -> None:
     """Choose λ and β for an objective on tuning claims, by label accuracy.
 
-    The plan is one of `adjudge compare`; its data, settings and backbone are used. Runs that are in the worse half at
-    a quarter or at half of their training are given up (successive halving); finished runs are never repeated and
-    interrupted ones go on, so the command can be given again at any time.
+    The plan is one of `adjudge compare`; its data, settings and backbone are used. All pairs of λ and β train a
+    quarter of their steps, the better half of them half, and the better half of those all (successive halving).
+    Finished runs are never repeated and interrupted ones go on, so the command can be given again at any time.
 
     **Examples**
 
@@ -60,31 +57,27 @@ def tune(
     `adjudge tune fever-mini --objective sr --train train.jsonl.gz --dev tune.jsonl --test dev.jsonl`
 
     `adjudge tune fever-mini --objective mll --unweighted --train train.jsonl.gz --dev tune.jsonl --dry-run`
+
+    `adjudge tune paper-bert-base --objective sr --seeds 0,1,2 --train train.json --dev tune.json --ray auto
+    --gpus-per-run 1`
     """
-    from adjudge.cli.progress import GridProgress
     from adjudge.experiments.tuning import prepare_tuning, read_tuning
-    from adjudge.experiments.tuning import tune as search_all
+    from adjudge.experiments.tuning import tune as tune_runs
     from adjudge.experiments.tuning_view import tuning_view
 
-    files = {"train": train, "dev": dev, "test": test, "gold": gold}
-    search = {"objective": objective, "weighted": weighted, "seed": seed}
-    search |= {name: found for name, text in (("lam", lam), ("beta", beta)) if (found := listed(text))}
-    chosen = read_tuning(plan, search, layer(files, {}, set_ or ()), protocol=protocol)
+    search = {"objective": objective, "weighted": weighted, "seeds": listed(seeds)}
+    search |= {name: listed(text) for name, text in (("lam", lam), ("beta", beta)) if text}
+    tuning = read_tuning(plan, search, settings.plan_values(set_), protocol=settings.protocol)
     name = f"tune-{Path(plan).stem}-{objective}" + ("" if weighted else "-unweighted")
     folder = out or Path("runs") / name
-    jobs = [trial.job for trial in prepare_tuning(chosen, folder)]
+    planned = prepare_tuning(tuning, folder)
     if dry_run:
-        show_plan(jobs, json)
+        show_plan(planned, json)
         return
-    progress = GridProgress(jobs, progress_console())
+    progress, runner = settings.runner(planned, folder)
     with progress.live():
-        result = search_all(
-            chosen,
-            folder,
-            early_stopping=early_stopping,
-            cache=cache,
-            command=command_line(),
-            reporter=progress.reporter,
+        result = tune_runs(
+            tuning, folder, runner=runner, early_stopping=early_stopping, command=command_line()
         )
     if json:
         show_json(result.to_dict())

@@ -2,71 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
-
-from adjudge.data.records import (
-    PathLike,
-    Record,
-    claim_field,
-    describe,
-    label_field,
-    list_field,
-    offered,
-    read_records,
-    write_records,
-)
-from adjudge.data.text import page_id, page_title
+from adjudge.data.records import Download, DownloadFile, Entry, Format, Record, describe, list_field
+from adjudge.data.text import page_id
 from adjudge.errors import DataError
-from adjudge.types import FEVER_LABELS, Evidence, Example, LabelSet
-
-CLIMATE_LABELS = LabelSet((*FEVER_LABELS.names, "DISPUTED"), FEVER_LABELS.aliases)
+from adjudge.types import FEVER_LABELS, Evidence, LabelSet
 
 
-def read_examples(
-    path: PathLike, labels: LabelSet = CLIMATE_LABELS, require_labels: bool = False
-) -> Iterator[Example]:
-    """Yield the claims with their sentences; the judgements on single sentences are left behind."""
-    for where, identity, record in read_records(path, id_fields=("claim_id",)):
-        yield Example(
-            identity,
-            claim_field(record, where),
-            _evidence(record, where),
-            label_field(record, labels, where, require_labels, names=("claim_label",)),
+def _parse(record: Record, where: str) -> Entry:
+    """The claim's label and sentences; the judgements on single sentences are left behind."""
+    sentences = [_parse_sentence(item, where) for item in list_field(record, "evidences", where)]
+    return Entry(record.get("claim_label"), evidence=tuple(sentences))
+
+
+def _parse_sentence(item: object, where: str) -> Evidence:
+    match item:
+        case {"evidence_id": str(identity), "article": str(article), "evidence": str(text)}:
+            line = identity.rpartition(":")[2]
+            if line.isascii() and line.isdigit():
+                return Evidence(text, page_id(article), int(line))
+    raise DataError(
+        f"{where}: evidence {describe(item)} has the wrong shape, expected "
+        '{"evidence_id": "article:line", "article": …, "evidence": sentence, …}.'
+    )
+
+
+FORMAT = Format(
+    name="climate-fever",
+    shape="claim_id, claim, claim_label, evidences",
+    recognise=lambda record: "claim_id" in record and "evidences" in record,
+    parse=_parse,
+    labels=LabelSet((*FEVER_LABELS.names, "DISPUTED"), FEVER_LABELS.aliases),
+    id_fields=("claim_id",),
+    has_sentences=True,
+    downloads={
+        "climate-fever": Download(
+            "Climate-FEVER: 1,535 claims on climate change with five judged sentences each",
+            (
+                DownloadFile.from_github(
+                    "tdiggelm/climate-fever-dataset",
+                    "336f0a46c98920a6f40926385ce71ba877a7b863",
+                    "dataset/climate-fever.jsonl",
+                ),
+            ),
+            "not stated by its authors; sentences from Wikipedia (CC BY-SA 3.0)",
+            "https://github.com/tdiggelm/climate-fever-dataset",
         )
-
-
-def write_examples(path: PathLike, examples: Iterable[Example]) -> int:
-    """Write examples in Climate-FEVER's format, atomically; the number written."""
-    return write_records(path, map(_example_record, examples))
-
-
-def _evidence(record: Record, where: str) -> tuple[Evidence, ...]:
-    sentences = []
-    for item in list_field(record, "evidences", where):
-        match item:
-            case {"evidence_id": str(place), "article": str(article), "evidence": str(text)}:
-                line = place.rpartition(":")[2]
-                if line.isascii() and line.isdigit():
-                    sentences.append(Evidence(text, page_id(article), int(line)))
-                    continue
-        raise DataError(
-            f"{where}: evidence {describe(item)} has the wrong shape, expected "
-            '{"evidence_id": "article:line", "article": …, "evidence": sentence, …}.'
-        )
-    return offered(sentences, where)
-
-
-def _example_record(example: Example) -> dict[str, Any]:
-    record: dict[str, Any] = {"claim_id": str(example.id), "claim": example.claim}
-    if example.label is not None:
-        record["claim_label"] = example.label.replace(" ", "_")
-    evidences = [
-        {
-            "evidence_id": f"{page_title(item.page)}:{max(item.line, 0)}",
-            "article": page_title(item.page),
-            "evidence": item.text,
-        }
-        for item in example.evidence
-    ]
-    return record | {"evidences": evidences}
+    },
+)

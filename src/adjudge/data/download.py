@@ -11,17 +11,14 @@ import tempfile
 import urllib.error
 import urllib.request
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
-from adjudge.data.files import sha256, write_text
-from adjudge.data.records import PathLike
-from adjudge.data.sources import SOURCES, Source, SourceFile
-from adjudge.errors import ConfigError, DownloadError
+from adjudge.data.records import Download, DownloadFile, PathLike
+from adjudge.errors import DownloadError
+from adjudge.io.files import sha256, write_text
 
-__all__ = ["SOURCES", "Progress", "fetch"]
-
-Progress = Callable[[str, int, int | None], None]
+DownloadProgress = Callable[[str, int, int | None], None]
 """Called with the file's name, the bytes it has and the bytes it will have, where the server says."""
 
 SUMS = "SHA256SUMS"
@@ -36,10 +33,10 @@ class _Interrupted(Exception):
 
 def fetch(
     name: str,
+    download: Download,
     folder: PathLike,
-    progress: Progress | None = None,
+    progress: DownloadProgress | None = None,
     *,
-    sources: Mapping[str, Source] = SOURCES,
     timeout: float = 30.0,
 ) -> tuple[Path, ...]:
     """Make the files of a data set exist in a folder, and say where; files that are there are checked only.
@@ -48,36 +45,41 @@ def fetch(
     which the next fetch goes on. A file whose checksum nobody published is trusted the first time: its
     SHA-256 goes to ``SHA256SUMS`` beside it, and must match ever after.
     """
-    if name not in sources:
-        raise ConfigError(f"Data set {name!r} is not one of {', '.join(sources)}.")
     folder = Path(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DownloadError(f"{folder}: cannot be made a folder ({error.strerror}).") from None
     report = progress or (lambda name, done, total: None)
-    return tuple(_fetch_file(name, file, folder, report, timeout) for file in sources[name].files)
+    return tuple(_fetch_file(name, file, folder, report, timeout) for file in download.files)
 
 
-def _fetch_file(name: str, file: SourceFile, folder: Path, progress: Progress, timeout: float) -> Path:
+def _fetch_file(
+    name: str, file: DownloadFile, folder: Path, progress: DownloadProgress, timeout: float
+) -> Path:
     target = folder / file.name
-    expected = file.sha256 or _recorded(folder).get(file.name)
-    according = "" if file.sha256 or not expected else f" (recorded in {SUMS} by an earlier fetch)"
+    expected = file.sha256 or _read_checksums(folder).get(file.name)
+    origin = "" if file.sha256 or not expected else f" (recorded in {SUMS} by an earlier fetch)"
     if target.is_file():
-        found = sha256(target)
-        if expected not in (None, found):
+        digest = sha256(target)
+        if expected not in (None, digest):
             raise DownloadError(
-                f"{target}: SHA-256 is {found}, expected {expected}{according}. "
+                f"{target}: SHA-256 is {digest}, expected {expected}{origin}. "
                 "Delete or rename it, and fetch again for the right file."
             )
     else:
-        found = _from_mirrors(name, file, target, expected, progress, timeout)
-    _record(folder, file.name, found)
-    return _unpacked(target, folder / file.unpack) if file.unpack else target
+        digest = _fetch_from_mirrors(name, file, target, expected, progress, timeout)
+    _record_checksum(folder, file.name, digest)
+    return _unpack(target, folder / file.unpack) if file.unpack else target
 
 
-def _from_mirrors(
-    name: str, file: SourceFile, target: Path, expected: str | None, progress: Progress, timeout: float
+def _fetch_from_mirrors(
+    name: str,
+    file: DownloadFile,
+    target: Path,
+    expected: str | None,
+    progress: DownloadProgress,
+    timeout: float,
 ) -> str:
     """Download to ``target`` and return its SHA-256."""
     part = target.with_name(f"{target.name}.part")
@@ -92,13 +94,13 @@ def _from_mirrors(
         except (OSError, http.client.HTTPException, _Interrupted) as error:
             tried.append(f"{url}: {_reason(error)}")
             continue
-        found = sha256(part)
-        if expected in (None, found):
+        digest = sha256(part)
+        if expected in (None, digest):
             os.replace(part, target)
             origin.unlink()
-            return found
+            return digest
         part.unlink()
-        tried.append(f"{url}: the file's SHA-256 is {found}, expected {expected}")
+        tried.append(f"{url}: the file's SHA-256 is {digest}, expected {expected}")
     attempts = "\n".join(f"  {line}" for line in tried)
     raise DownloadError(
         f"{file.name} of {name!r} could not be fetched:\n{attempts}\n"
@@ -188,7 +190,7 @@ def _reason(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
-def _recorded(folder: Path) -> dict[str, str]:
+def _read_checksums(folder: Path) -> dict[str, str]:
     """File name → SHA-256, from the list that ``sha256sum --check`` reads too."""
     sums = folder / SUMS
     if not sums.is_file():
@@ -197,17 +199,17 @@ def _recorded(folder: Path) -> dict[str, str]:
     try:
         return {name.lstrip("*"): digest for digest, name in lines}
     except ValueError:
-        raise DownloadError(f"{sums}: a line is not 'checksum  file name'. Mend or delete it.") from None
+        raise DownloadError(f"{sums}: a line is not 'checksum  file name'. Correct or delete it.") from None
 
 
-def _record(folder: Path, name: str, digest: str) -> None:
-    sums = _recorded(folder)
+def _record_checksum(folder: Path, name: str, digest: str) -> None:
+    sums = _read_checksums(folder)
     if sums.get(name) != digest:
         sums[name] = digest
         write_text(folder / SUMS, "".join(f"{sums[name]}  {name}\n" for name in sorted(sums)))
 
 
-def _unpacked(archive: Path, folder: Path) -> Path:
+def _unpack(archive: Path, folder: Path) -> Path:
     """Unpack beside, then rename: the folder is whole or absent."""
     if folder.is_dir():
         return folder

@@ -1,118 +1,83 @@
-"""FEVER's files: claims with gold evidence, and submissions. The wiki dump is read by ``wiki``."""
+"""FEVER's claims with gold evidence. The wiki dump is read by ``wiki``, submissions by ``submissions``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Any
 
 from adjudge.data.records import (
+    NOWHERE,
+    Download,
+    DownloadFile,
+    Entry,
+    Format,
+    Groups,
     PathLike,
     Record,
-    claim_field,
     describe,
     is_int,
-    label_field,
     list_field,
-    parse_label,
-    read_records,
-    text_field,
-    write_records,
+    sentence_ref,
 )
-from adjudge.data.wiki import read_pages, write_pages
 from adjudge.errors import DataError
-from adjudge.types import FEVER_LABELS, Claim, ClaimId, Label, LabelSet, SentenceRef, Verdict
+from adjudge.io.jsonl import write_json_lines
+from adjudge.types import FEVER_LABELS, Claim, SentenceRef
 
-__all__ = [
-    "Prediction",
-    "read_claims",
-    "read_pages",
-    "read_submission",
-    "write_claims",
-    "write_pages",
-    "write_submission",
-]
-
-
-@dataclass(frozen=True, slots=True)
-class Prediction:
-    """One line of a submission. ``evidence`` is None when the file gives labels alone.
-
-    ``gold_injected`` says of a prediction read from verdicts that gold helped to find its evidence.
-    """
-
-    id: ClaimId
-    label: str
-    evidence: tuple[SentenceRef, ...] | None = None
-    gold_injected: bool = False
-
-
-def read_claims(
-    path: PathLike, labels: LabelSet = FEVER_LABELS, require_labels: bool = False
-) -> Iterator[Claim]:
-    """Yield the claims of a FEVER file; a test file's have neither label nor gold.
-
-    An outer list of ``evidence`` is alternatives, an inner list a group needed together. The groups of
-    a NOT ENOUGH INFO claim name no page: they give no gold.
-    """
-    for where, identity, record in read_records(path):
-        yield Claim(
-            identity,
-            claim_field(record, where),
-            label_field(record, labels, where, require_labels),
-            tuple(_gold(record, where)),
-        )
+_MIRRORS = ("https://fever.ai/download/fever", "https://s3-eu-west-1.amazonaws.com/fever.public")
+_HOME = "https://fever.ai/dataset/fever.html"
 
 
 def write_claims(path: PathLike, claims: Iterable[Claim]) -> int:
     """Write claims in FEVER's format, atomically; the number written."""
-    return write_records(path, map(_claim_record, claims))
+    return write_json_lines(path, map(_claim_record, claims))
 
 
-def read_submission(path: PathLike, labels: LabelSet = FEVER_LABELS) -> Iterator[Prediction]:
-    """Yield the predictions of a submission file, in its order."""
-    for where, identity, record in read_records(path):
-        label = parse_label(text_field(record, "predicted_label", where), labels, where)
-        yield Prediction(identity, label, _predicted_evidence(record, where))
+def _recognise(record: Record) -> bool:
+    """The evidence is a list of groups, or nothing at all as in a test file."""
+    evidence = record.get("evidence")
+    if "id" not in record or not {"claim", "label"} & record.keys():
+        return False
+    if not isinstance(evidence, (list, tuple)):
+        return evidence is None and not {"evidence_sentence", "cited_doc_ids"} & record.keys()
+    return all(
+        isinstance(group, (list, tuple)) and not any(isinstance(item, str) for item in group)
+        for group in evidence
+    )
 
 
-def write_submission(path: PathLike, predictions: Iterable[Prediction | Verdict]) -> int:
-    """Write predictions or verdicts as a FEVER submission, atomically; the number written.
+def _parse(record: Record, where: str) -> Entry:
+    """The label, and gold groups: alternatives, each a group of sentences needed together.
 
-    Sentences whose page is unknown cannot be scored and are left out. Evidence found with the help of gold is
-    refused: nothing in a submission could say so.
+    A sentence of a NOT ENOUGH INFO claim is ``NOWHERE``.
     """
-    return write_records(path, map(_submission_record, predictions))
+    return Entry(
+        record.get("label"), None if record.get("evidence") is None else _parse_groups(record, where)
+    )
 
 
-def _gold(record: Record, where: str) -> Iterator[tuple[SentenceRef, ...]]:
-    if record.get("evidence") is None:
-        return
+def _parse_groups(record: Record, where: str) -> Groups:
+    groups = []
     for group in list_field(record, "evidence", where):
-        if not isinstance(group, list):
+        if not isinstance(group, (list, tuple)):
             raise _wrong_gold(group, where)
-        if len(group) == 4 and group[2:] == [None, None]:
+        if len(group) == 4 and list(group[2:]) == [None, None]:
             continue  # FEVER's documentation shows the item of a NOT ENOUGH INFO claim without its group
-        refs = [_gold_sentence(item, where) for item in group]
-        known = tuple(ref for ref in refs if ref is not None)
-        if len(known) not in (0, len(refs)):
-            raise _wrong_gold(group, where)  # dropping the unknown part would make the group easier
-        if known:
-            yield known
+        groups.append(tuple(_parse_sentence(item, where) for item in group))
+    return tuple(groups)
 
 
-def _gold_sentence(item: Any, where: str) -> SentenceRef | None:
+def _parse_sentence(item: Any, where: str) -> SentenceRef:
     match item:
         case [_, _, None, None]:
-            return None
+            return NOWHERE
         case [_, _, str(page), int(line)] if is_int(line):
-            return SentenceRef(page, line)
+            return sentence_ref(page, line)
     raise _wrong_gold(item, where)
 
 
-def _wrong_gold(found: object, where: str) -> DataError:
+def _wrong_gold(evidence: object, where: str) -> DataError:
     return DataError(
-        f"{where}: evidence {describe(found)} is not a group of gold sentences, expected "
+        f"{where}: evidence {describe(evidence)} is not a group of gold sentences, expected "
         "[[annotation id, evidence id, page, line], …] with page and line both null for NOT ENOUGH INFO."
     )
 
@@ -123,38 +88,53 @@ def _claim_record(claim: Claim) -> dict[str, Any]:
         return record
     groups = [[[None, None, ref.page, ref.line] for ref in group] for group in claim.gold]
     if claim.label is not None:
-        verifiable = claim.label != Label.NOT_ENOUGH_INFO.value
+        verifiable = claim.label != FEVER_LABELS.neutral
         record |= {"label": claim.label, "verifiable": "VERIFIABLE" if verifiable else "NOT VERIFIABLE"}
     return record | {"evidence": groups or [[[None, None, None, None]]]}
 
 
-def _predicted_evidence(record: Record, where: str) -> tuple[SentenceRef, ...] | None:
-    if "predicted_evidence" not in record:
-        return None
-    refs = []
-    for item in list_field(record, "predicted_evidence", where):
-        match item:
-            case [str(page), int(line)] if is_int(line):
-                refs.append(SentenceRef(page, line))
-            case _:
-                raise DataError(
-                    f"{where}: predicted evidence {describe(item)} is not a sentence, expected [page, line]."
-                )
-    return tuple(refs)
+def _file(name: str, sha256: str) -> DownloadFile:
+    return DownloadFile(name, tuple(f"{mirror}/{name}" for mirror in _MIRRORS), sha256)
 
 
-def _submission_record(prediction: Prediction | Verdict) -> dict[str, Any]:
-    if prediction.gold_injected:
-        raise DataError(
-            f"Claim {prediction.id!r}: its evidence was found with the help of gold, which a submission cannot say. "
-            "Find the evidence again without --inject-gold."
-        )
-    record: dict[str, Any] = {"id": prediction.id, "predicted_label": prediction.label}
-    refs: Iterable[SentenceRef] | None
-    if isinstance(prediction, Verdict):
-        refs = [evidence.ref for evidence in prediction.evidence]
-    else:
-        refs = prediction.evidence
-    if refs is not None:
-        record["predicted_evidence"] = [list(ref) for ref in refs if ref.page and ref.line >= 0]
-    return record
+FORMAT = Format(
+    name="fever",
+    shape="id, claim, label, evidence: [[[annotation, evidence, page, line], …], …]",
+    recognise=_recognise,
+    parse=_parse,
+    has_gold=True,
+    # The checksums are those that the Hugging Face loaders recorded.
+    downloads={
+        "fever": Download(
+            "FEVER claims: training, shared-task dev and blind test",
+            (
+                _file("train.jsonl", "eba7e8f87076753f8494718b9a857827af7bf73e76c9e4b75420207d26e588b6"),
+                _file(
+                    "shared_task_dev.jsonl",
+                    "e89865bfe1b4dd054e03dd57d7241a6fde24862905f31117cf0cd719f7c78df7",
+                ),
+                _file(
+                    "shared_task_test.jsonl",
+                    "76dd0872d8fa1f49efe1194fe8a88b7dd4c715c77d87a142b615d4be583e1e51",
+                ),
+            ),
+            "CC BY-SA 3.0",
+            _HOME,
+        ),
+        "fever-paper": Download(
+            "FEVER claims: the dev set as the first paper split it",
+            (
+                _file("paper_dev.jsonl", "41158707810008747946bf23471e82df53e77a513524b9e3ec1c2e674ef5ef8c"),
+                _file("paper_test.jsonl", "fb7b0280a0adc2302bbb29bfb7af37274fa585de3171bcf908f180642d11d88e"),
+            ),
+            "CC BY-SA 3.0",
+            _HOME,
+        ),
+        "fever-wiki": Download(
+            "FEVER's Wikipedia of June 2017: 5.4 million pages, 1.7 GB; read without unpacking",
+            (_file("wiki-pages.zip", "4b06d95da6adf7fe02d2796176c670dacccb21348da89cba4c50676ab99665f2"),),
+            "CC BY-SA 3.0",
+            _HOME,
+        ),
+    },
+)

@@ -7,43 +7,26 @@ from dataclasses import dataclass
 from typing import Any
 
 from adjudge.data.records import (
+    Download,
+    DownloadFile,
+    Entry,
+    Format,
     PathLike,
     Record,
-    claim_field,
+    claim_text,
     describe,
     is_int,
-    label_field,
     list_field,
-    offered,
     read_records,
-    write_records,
+    required_label,
+    usable_evidence,
 )
 from adjudge.data.text import page_title
 from adjudge.errors import DataError
+from adjudge.io.jsonl import write_json_lines
 from adjudge.types import FEVER_LABELS, ClaimId, Evidence, Example, LabelSet
 
 GOLD_SCORE = 1.0
-
-
-def read_examples(
-    path: PathLike,
-    labels: LabelSet = FEVER_LABELS,
-    field: str = "evidence",
-    require_labels: bool = False,
-) -> Iterator[Example]:
-    """Yield the examples of a KGAT file with the first five sentences of ``field``.
-
-    A training file may hold several lists: ``evidence`` with gold sentences first, ``retrieved`` as a
-    retriever found them. An empty list is a claim without evidence; a blank sentence is none.
-    """
-    for where, identity, record in read_records(path):
-        yield Example(
-            identity,
-            claim_field(record, where),
-            _evidence(record, field, where),
-            label_field(record, labels, where, require_labels),
-            gold_injected=record.get("gold_injected") is True,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +50,16 @@ class TrainingClaim:
 def read_training_claims(path: PathLike, labels: LabelSet = FEVER_LABELS) -> Iterator[TrainingClaim]:
     """Yield the claims of a KGAT training file; without a list ``retrieved``, ``evidence`` serves as one."""
     for where, identity, record in read_records(path):
-        label = label_field(record, labels, where, required=True)
-        evidence = _evidence(record, "evidence", where)
-        retrieved = _evidence(record, "retrieved", where) if "retrieved" in record else evidence
+        label = required_label(record.get("label"), labels, where)
+        evidence = usable_evidence(_parse_sentences(record, "evidence", where), where)
+        retrieved = evidence
+        if "retrieved" in record:
+            retrieved = usable_evidence(_parse_sentences(record, "retrieved", where), where)
         page = record.get("page")
-        if label is None or not (page is None or is_int(page)):
+        if not (page is None or is_int(page)):
             raise DataError(f"{where}: field 'page' is {describe(page)}, expected a whole number.")
         gold = tuple(sentence for sentence in evidence if sentence.score >= GOLD_SCORE)
-        yield TrainingClaim(identity, claim_field(record, where), label, gold, retrieved, page)
+        yield TrainingClaim(identity, claim_text(record, where), label, gold, retrieved, page)
 
 
 def read_pages(path: PathLike) -> dict[int, tuple[str, ...]]:
@@ -94,29 +79,39 @@ def write_examples(path: PathLike, examples: Iterable[Example]) -> int:
     Titles that the page ids do not spell are kept in a field ``titles``, injected gold in ``gold_injected``;
     other readers pass both over.
     """
-    return write_records(path, map(_example_record, examples))
+    return write_json_lines(path, map(_example_record, examples))
 
 
-def _evidence(record: Record, field: str, where: str) -> tuple[Evidence, ...]:
+def _parse(record: Record, where: str, field: str = "evidence") -> Entry:
+    """The label and the sentences of ``field``.
+
+    A training file may hold several lists: ``evidence`` with gold sentences first, ``retrieved`` as a
+    retriever found them. An empty list is a claim without evidence.
+    """
+    injected = record.get("gold_injected") is True
+    return Entry(record.get("label"), None, _parse_sentences(record, field, where), injected)
+
+
+def _parse_sentences(record: Record, field: str, where: str) -> tuple[Evidence, ...]:
     sentences = []
     items = list_field(record, field, where)
-    titles = _titles(record, len(items), where) if field == "evidence" else None
-    for place, item in enumerate(items):
+    titles = _parse_titles(record, len(items), where) if field == "evidence" else None
+    for number, item in enumerate(items):
         match item:
             case [str(page), int(line), str(text), int() | float() as score] if is_int(
                 line
             ) and not isinstance(score, bool):
-                title = titles[place] if titles else ""
+                title = titles[number] if titles else ""
                 sentences.append(Evidence(text, page, line, float(score), title=title))
             case _:
                 raise DataError(
                     f"{where}: {field} {describe(item)} is not a sentence, "
                     "expected [page, line, text, score]."
                 )
-    return offered(sentences, where)
+    return tuple(sentences)
 
 
-def _titles(record: Record, count: int, where: str) -> list[str] | None:
+def _parse_titles(record: Record, count: int, where: str) -> list[str] | None:
     if "titles" not in record:
         return None
     titles = list_field(record, "titles", where)
@@ -138,3 +133,35 @@ def _example_record(example: Example) -> dict[str, Any]:
     if example.gold_injected:
         record["gold_injected"] = True
     return record
+
+
+def _recognise(record: Record) -> bool:
+    """A list of sentences, each a list that begins with a page, where FEVER's gold is a list of groups."""
+    evidence = record.get("evidence")
+    return (
+        isinstance(evidence, (list, tuple))
+        and bool({"claim", "label"} & record.keys())
+        and all(isinstance(item, (list, tuple)) and item and isinstance(item[0], str) for item in evidence)
+    )
+
+
+FORMAT = Format(
+    name="kgat",
+    shape="id, claim, label, evidence: [[page, line, text, score], …]",
+    recognise=_recognise,
+    parse=_parse,
+    has_sentences=True,
+    downloads={
+        "kgat": Download(
+            "KGAT's training, dev and test claims with retrieved evidence, and its BERT checkpoints",
+            (
+                DownloadFile(
+                    "KernelGAT.zip",
+                    ("https://thunlp.oss-cn-qingdao.aliyuncs.com/KernelGAT/FEVER/KernelGAT.zip",),
+                ),
+            ),
+            "MIT (code and checkpoints); CC BY-SA 3.0 (FEVER text)",
+            "https://github.com/thunlp/KernelGAT",
+        )
+    },
+)

@@ -1,67 +1,100 @@
-"""Files of claim–sentence pairs: VitaminC and FEVER-symmetric."""
+"""Claims with bare sentences: VitaminC, FEVER-symmetric, and the many sets of that shape."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from adjudge.data.records import (
+    Download,
+    DownloadFile,
+    Entry,
+    Format,
     PathLike,
     Record,
-    claim_field,
-    label_field,
-    missing_field,
-    offered,
-    read_records,
-    text_field,
-    write_records,
+    describe,
+    required_field,
 )
 from adjudge.data.text import page_id, page_title
 from adjudge.errors import DataError
-from adjudge.types import FEVER_LABELS, Evidence, Example, LabelSet
+from adjudge.io.jsonl import write_json_lines
+from adjudge.types import Evidence, Example
 
-
-def read_examples(
-    path: PathLike, labels: LabelSet = FEVER_LABELS, require_labels: bool = False
-) -> Iterator[Example]:
-    """Yield each pair as a claim with one sentence.
-
-    The id is ``unique_id`` (VitaminC) or ``id`` (symmetric), else the line number; the label is
-    ``label`` or ``gold_label``, the sentence ``evidence`` or ``evidence_sentence``.
-    """
-    for where, identity, record in read_records(path, id_fields=("unique_id", "id"), numbered=True):
-        yield Example(
-            identity,
-            claim_field(record, where),
-            _evidence(record, where),
-            label_field(record, labels, where, require_labels, names=("label", "gold_label")),
-        )
+_SYMMETRIC = "TalSchuster/FeverSymmetric"
+_SYMMETRIC_V1 = "6d5ec43a37748a9f4e4006fb848ae0639fe33515"
+_SYMMETRIC_V2 = "7a0d73cb6744815c4c6ac54ebbd1951009a154c4"
 
 
 def write_examples(path: PathLike, examples: Iterable[Example]) -> int:
-    """Write examples of at most one sentence each as pairs, atomically; the number written."""
-    return write_records(path, map(_pair_record, examples))
+    """Write examples as pairs, atomically; the number written. The title is that of the first sentence's page."""
+    return write_json_lines(path, map(_pair_record, examples))
 
 
-def _evidence(record: Record, where: str) -> tuple[Evidence, ...]:
-    name = next((name for name in ("evidence", "evidence_sentence") if name in record), None)
-    if name is None:
-        raise missing_field(record, "evidence", where)
-    text = text_field(record, name, where)
-    page = page_id(record["page"]) if isinstance(record.get("page"), str) else ""
-    return offered([Evidence(text, page)], where)
+def _parse(record: Record, where: str) -> Entry:
+    field = "evidence_sentence" if "evidence_sentence" in record else "evidence"
+    value = required_field(record, field, where)
+    texts = [value] if isinstance(value, str) else value
+    if not _is_texts(texts):
+        raise DataError(f"{where}: field '{field}' is {describe(value)}, expected a text or a list of texts.")
+    title = record.get("title", record.get("page"))
+    page = page_id(title) if isinstance(title, str) else ""
+    label = record.get("gold_label") if record.get("label") is None else record["label"]
+    return Entry(label, evidence=tuple(Evidence(text, page) for text in texts))
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value)
+
+
+def _recognise(record: Record) -> bool:
+    value = record.get("evidence", record.get("evidence_sentence"))
+    return isinstance(value, str) or _is_texts(value)
 
 
 def _pair_record(example: Example) -> dict[str, Any]:
-    if len(example.evidence) > 1:
-        raise DataError(
-            f"Claim {example.id!r} has {len(example.evidence)} sentences; a file of pairs holds one each. "
-            "Write it in KGAT's format instead."
-        )
-    evidence = example.evidence[0] if example.evidence else Evidence("")
-    record: dict[str, Any] = {"id": example.id, "claim": example.claim, "evidence": evidence.text}
+    record: dict[str, Any] = {"id": example.id, "claim": example.claim}
     if example.label is not None:
         record["label"] = example.label
-    if evidence.page:
-        record["page"] = page_title(evidence.page)
+    record["evidence"] = [sentence.text for sentence in example.evidence]
+    if example.evidence and example.evidence[0].page:
+        record["title"] = page_title(example.evidence[0].page)
     return record
+
+
+FORMAT = Format(
+    name="pairs",
+    shape="claim, evidence or evidence_sentence: text or [text, …], label or gold_label",
+    recognise=_recognise,
+    parse=_parse,
+    id_fields=("unique_id", "id"),
+    numbered=True,
+    has_sentences=True,
+    downloads={
+        "vitaminc": Download(
+            "VitaminC: 450,000 contrastive claim–sentence pairs",
+            (
+                DownloadFile(
+                    "vitaminc.zip",
+                    ("https://github.com/TalSchuster/talschuster.github.io/raw/master/static/vitaminc.zip",),
+                    "49d82dc1690cbee420d18e2c26f687a7937710bb211845d2571430dfd4dc0337",
+                    unpack="vitaminc",
+                ),
+            ),
+            "CC BY-SA 3.0",
+            "https://github.com/TalSchuster/VitaminC",
+        ),
+        "fever-symmetric": Download(
+            "FEVER-symmetric: pairs on which a claim alone tells nothing",
+            tuple(
+                DownloadFile.from_github(_SYMMETRIC, commit, path)
+                for commit, path in (
+                    (_SYMMETRIC_V1, "symmetric_v0.1/fever_symmetric_generated.jsonl"),
+                    (_SYMMETRIC_V2, "symmetric_v0.2/fever_symmetric_dev.jsonl"),
+                    (_SYMMETRIC_V2, "symmetric_v0.2/fever_symmetric_test.jsonl"),
+                )
+            ),
+            "CC BY-SA 3.0",
+            "https://github.com/TalSchuster/FeverSymmetric",
+        ),
+    },
+)

@@ -1,23 +1,109 @@
-"""What every reader of claims asks of a record: an id, a claim, a label, each with its place in errors."""
+"""What a format is, what a record of any format holds, and the fields that all readers ask for."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from adjudge.data.files import read_json_lines, write_atomic
 from adjudge.errors import DataError
-from adjudge.types import MAX_EVIDENCE, ClaimId, Evidence, LabelSet
+from adjudge.io.jsonl import read_json_lines
+from adjudge.types import FEVER_LABELS, ClaimId, Evidence, LabelSet, SentenceRef
 
 PathLike = str | os.PathLike[str]
 Record = Mapping[str, Any]
+Groups = tuple[tuple[SentenceRef, ...], ...]
+
+NOWHERE = SentenceRef("", -1)
+"""A sentence whose page or line is unknown: it takes a rank among the predicted and matches nothing."""
 
 MAX_SENTENCE_WORDS = 2000
 """More is a document, of which a model would read the first few per cent; FEVER's longest has 160."""
+
+
+@dataclass(frozen=True, slots=True)
+class DownloadFile:
+    """A file to fetch: mirrors in the order they are tried, and its SHA-256 where its publisher's bytes are known.
+
+    ``unpack`` names the folder that an archive is unpacked into.
+    """
+
+    name: str
+    urls: tuple[str, ...]
+    sha256: str | None = None
+    unpack: str | None = None
+
+    @classmethod
+    def from_github(cls, repository: str, commit: str, path: str) -> DownloadFile:
+        """A file at a fixed commit, so that it cannot change under its name."""
+        raw = f"https://raw.githubusercontent.com/{repository}/{commit}/{path}"
+        return cls(path.rpartition("/")[2], (raw, f"https://github.com/{repository}/raw/{commit}/{path}"))
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """A public data set: its files, and what a user must know before using them."""
+
+    title: str
+    files: tuple[DownloadFile, ...]
+    licence: str
+    homepage: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a record says about its claim.
+
+    Attributes:
+        label: as the file spells it.
+        gold: groups of sentences that decide the claim; None where the record does not say.
+        evidence: sentences to judge the claim by, or those a prediction rests on; None where there are none.
+        gold_injected: whether gold helped to find the evidence.
+    """
+
+    label: object = None
+    gold: Groups | None = None
+    evidence: tuple[Evidence, ...] | None = None
+    gold_injected: bool = False
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format of claims or predictions: one JSON object per line.
+
+    Attributes:
+        name: what ``--format`` calls it.
+        shape: its fields, for a message.
+        recognise: whether a record looks like one of this format.
+        parse: (record, where it stands) → what it says.
+        labels: the label set of its files.
+        id_fields: the id is the first of these that a record has.
+        claim_field: the field of the claim.
+        numbered: whether the line number is the id of a record without one.
+        has_claims: whether records carry the claim itself; predictions may not.
+        predicts: whether labels are predictions, which claims and examples do not take for gold.
+        has_sentences: whether a claim comes with sentences to judge it by.
+        has_gold: whether a claim comes with the places of its gold sentences.
+        downloads: public data sets in this format.
+    """
+
+    name: str
+    shape: str
+    recognise: Callable[[Record], bool]
+    parse: Callable[..., Entry]
+    labels: LabelSet = FEVER_LABELS
+    id_fields: tuple[str, ...] = ("id",)
+    claim_field: str = "claim"
+    numbered: bool = False
+    has_claims: bool = True
+    predicts: bool = False
+    has_sentences: bool = False
+    has_gold: bool = False
+    downloads: Mapping[str, Download] = field(default_factory=dict)
 
 
 def read_records(
@@ -29,36 +115,29 @@ def read_records(
     where it has none.
     """
     path = Path(path)
-    seen: dict[ClaimId, int] = {}
+    lines: dict[ClaimId, int] = {}
     for number, record in read_json_lines(path):
         where = f"{path}:{number}"
-        name = next((name for name in id_fields if name in record), None)
-        if name is None and not numbered:
-            raise missing_field(record, id_fields[0], where)
-        identity = number if name is None else id_field(record, name, where)
-        if identity in seen:
+        identity = record_id(record, where, id_fields, number if numbered else None)
+        if identity in lines:
             raise DataError(
-                f"{where}: id {identity!r} was already used in line {seen[identity]}. Ids must be unique."
+                f"{where}: id {identity!r} was already used in line {lines[identity]}. Ids must be unique."
             )
-        seen[identity] = number
+        lines[identity] = number
         yield where, identity, record
 
 
-def write_records(path: PathLike, records: Iterable[Record]) -> int:
-    """Write one JSON object per line, atomically; the number written."""
-    count = 0
-    with write_atomic(Path(path)) as stream:
-        for record in records:
-            stream.write(msgspec.json.encode(record) + b"\n")
-            count += 1
-    return count
+def record_id(record: Record, where: str, fields: tuple[str, ...], default: int | None = None) -> ClaimId:
+    """The first of ``fields`` that the record has, else ``default``."""
+    name = next((name for name in fields if name in record), None)
+    if name is None and default is not None:
+        return default
+    return id_field(record, name or fields[0], where)
 
 
 def id_field(record: Record, name: str, where: str) -> ClaimId:
     """A field that must be there and be a whole number or text that says something."""
-    if name not in record:
-        raise missing_field(record, name, where)
-    value: ClaimId = record[name]
+    value: ClaimId = required_field(record, name, where)
     if is_int(value) or (isinstance(value, str) and value.strip()):
         return value
     raise DataError(f"{where}: field '{name}' is {describe(value)}, expected a whole number or text.")
@@ -66,9 +145,7 @@ def id_field(record: Record, name: str, where: str) -> ClaimId:
 
 def text_field(record: Record, name: str, where: str) -> str:
     """A field that must be there and be text."""
-    if name not in record:
-        raise missing_field(record, name, where)
-    value = record[name]
+    value = required_field(record, name, where)
     if not isinstance(value, str):
         raise DataError(f"{where}: field '{name}' is {describe(value)}, expected text.")
     return value
@@ -76,62 +153,58 @@ def text_field(record: Record, name: str, where: str) -> str:
 
 def list_field(record: Record, name: str, where: str) -> list[Any]:
     """A field that must be there and be a list."""
-    if name not in record:
-        raise missing_field(record, name, where)
-    value = record[name]
-    if not isinstance(value, list):
+    value = required_field(record, name, where)
+    if not isinstance(value, (list, tuple)):
         raise DataError(f"{where}: field '{name}' is {describe(value)}, expected a list.")
-    return value
+    return list(value)
 
 
-def offered(sentences: Iterable[Evidence], where: str) -> tuple[Evidence, ...]:
-    """The first five sentences that say something; none may be a whole document."""
-    kept = tuple(sentence for sentence in sentences if sentence.text.strip())[:MAX_EVIDENCE]
-    for sentence in kept:
+def claim_text(record: Record, where: str, field: str = "claim") -> str:
+    """The claim, which must say something."""
+    claim = text_field(record, field, where)
+    if not claim.strip():
+        raise DataError(f"{where}: the claim is empty.")
+    return claim
+
+
+def required_field(record: Record, name: str, where: str) -> Any:
+    """A field that must be there; the error names those that are."""
+    if name in record:
+        return record[name]
+    fields = ", ".join(f"'{key}'" for key in record) or "no field at all"
+    raise DataError(f"{where}: no field '{name}'; found {fields}.")
+
+
+def usable_evidence(sentences: Iterable[Evidence], where: str) -> tuple[Evidence, ...]:
+    """The sentences that say something; none may be a whole document."""
+    usable = tuple(sentence for sentence in sentences if sentence.text.strip())
+    for sentence in usable:
         words = len(sentence.text.split())
         if words > MAX_SENTENCE_WORDS:
             raise DataError(
                 f"{where}: an evidence sentence of {words:,} words ({sentence.text[:40]!r}…), expected at most "
                 f"{MAX_SENTENCE_WORDS:,}. A model reads about a hundred; split the text into sentences."
             )
-    return kept
+    return usable
 
 
-def claim_field(record: Record, where: str) -> str:
-    """The claim, which must say something."""
-    claim = text_field(record, "claim", where)
-    if not claim.strip():
-        raise DataError(f"{where}: the claim is empty.")
-    return claim
-
-
-def label_field(
-    record: Record, labels: LabelSet, where: str, required: bool = False, names: tuple[str, ...] = ("label",)
-) -> str | None:
-    """The label in the set's own spelling; None where the record has none and none is required."""
-    name = next((name for name in names if record.get(name) is not None), None)
-    if name is None:
-        if required:
-            raise DataError(
-                f"{where}: the claim has no label (field '{names[0]}'), which training and scoring need: "
-                f"one of {', '.join(labels)}."
-            )
-        return None
-    return parse_label(text_field(record, name, where), labels, where)
-
-
-def parse_label(text: str, labels: LabelSet, where: str) -> str:
-    """``labels.parse`` with the place in its error."""
+def required_label(label: object, labels: LabelSet, where: str) -> str:
+    """A label in the set's own spelling."""
+    if label is None:
+        raise DataError(
+            f"{where}: the claim has no label, which training and scoring need: one of {', '.join(labels)}."
+        )
+    if not isinstance(label, str):
+        raise DataError(f"{where}: label {describe(label)} is not one of {', '.join(labels)}.")
     try:
-        return labels.parse(text)
+        return labels.parse(label)
     except DataError as error:
         raise DataError(f"{where}: {error}") from None
 
 
-def missing_field(record: Record, name: str, where: str) -> DataError:
-    """The error for a field that is not there, naming those that are."""
-    found = ", ".join(f"'{key}'" for key in record) or "no field at all"
-    return DataError(f"{where}: no field '{name}'; found {found}.")
+def sentence_ref(page: str, line: int) -> SentenceRef:
+    """The place of a sentence, ``NOWHERE`` if page or line is unknown."""
+    return SentenceRef(page, line) if page and line >= 0 else NOWHERE
 
 
 def describe(value: object) -> str:

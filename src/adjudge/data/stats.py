@@ -6,16 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from adjudge.data.readers import (
-    CLAIM_FORMATS,
-    EXAMPLE_FORMATS,
-    read_claims_any,
-    read_examples_any,
-    recognise,
-)
-from adjudge.data.records import PathLike
+from adjudge.data.formats import Reading, read_entries
+from adjudge.data.records import NOWHERE, Format, PathLike, claim_text, required_label, usable_evidence
 from adjudge.errors import DataError
-from adjudge.types import Claim, Example, LabelSet
+from adjudge.types import LabelSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +26,7 @@ class GoldStats:
 class DatasetStats:
     """Counts over one file. ``labels`` lists every label of the format's set, in its order.
 
-    Evidence is the sentences of an example, at most five, or the different gold sentences of a claim;
+    Evidence is the sentences of an example, or the different gold sentences of a claim;
     words are separated by white space. ``gold`` is None for formats without gold groups.
     """
 
@@ -57,26 +51,30 @@ class _Row:
     group_sizes: tuple[int, ...] = ()
 
 
-def dataset_stats(path: PathLike, format: str | None = None, labels: LabelSet | None = None) -> DatasetStats:
+def dataset_stats(
+    path: PathLike,
+    format: str | None = None,
+    aliases: Mapping[str, str] | None = None,
+) -> DatasetStats:
     """Count one file of claims, with or without evidence, in any known format."""
-    # A file that no format knows goes on to the reader of examples, which says so.
-    name = format or recognise(path, EXAMPLE_FORMATS) or recognise(path, CLAIM_FORMATS) or ""
-    if name in CLAIM_FORMATS:
-        rows = map(_claim_row, read_claims_any(path, name, labels))
-        return _count(str(path), name, labels or CLAIM_FORMATS[name].labels, rows, gold=True)
-    rows = map(_example_row, read_examples_any(path, name, labels))
-    return _count(str(path), name, labels or EXAMPLE_FORMATS[name].labels, rows, gold=False)
+    form, readings = read_entries(path, format)
+    labels = form.labels.with_aliases(aliases or {})
+    return _count(
+        str(path), form.name, labels, (_row(item, form, labels) for item in readings), form.has_gold
+    )
 
 
-def _claim_row(claim: Claim) -> _Row:
-    sentences = {ref for group in claim.gold for ref in group}
-    sizes = tuple(len(group) for group in claim.gold)
-    return _Row(claim.label, len(claim.text.split()), len(sentences), group_sizes=sizes)
-
-
-def _example_row(example: Example) -> _Row:
-    words = sum(len(evidence.text.split()) for evidence in example.evidence)
-    return _Row(example.label, len(example.claim.split()), len(example.evidence), words)
+def _row(reading: Reading, form: Format, labels: LabelSet) -> _Row:
+    where, _, record, entry = reading
+    label = None if entry.label is None else required_label(entry.label, labels, where)
+    claim_words = len(claim_text(record, where, form.claim_field).split())
+    if entry.evidence is not None:
+        evidence = usable_evidence(entry.evidence, where)
+        words = sum(len(sentence.text.split()) for sentence in evidence)
+        return _Row(label, claim_words, len(evidence), words)
+    groups = [group for group in entry.gold or () if group and NOWHERE not in group]
+    sentences = {ref for group in groups for ref in group}
+    return _Row(label, claim_words, len(sentences), group_sizes=tuple(map(len, groups)))
 
 
 def _count(path: str, format: str, labels: LabelSet, rows: Iterator[_Row], gold: bool) -> DatasetStats:

@@ -87,13 +87,13 @@ def page_id(title: str) -> str:
 def _join_bare_codes(text: str) -> str:
     if "RB" not in text and "SB" not in text and "CB" not in text:
         return text
-    opened: dict[str, list[int]] = {}
+    opening: dict[str, list[int]] = {}
     symbols: dict[int, str] = {}
     for code in _BARE_CODE.finditer(text):
         side, kind = code.groups()
         if side == "L":
-            opened.setdefault(kind, []).append(code.start())
-        elif opened.get(kind):
-            symbols[opened[kind].pop()] = _CODES[f"-L{kind}-"]
+            opening.setdefault(kind, []).append(code.start())
+        elif opening.get(kind):
+            symbols[opening[kind].pop()] = _CODES[f"-L{kind}-"]
             symbols[code.start()] = _CODES[f"-R{kind}-"]
     return _BARE_CODE.sub(lambda code: symbols.get(code.start(), code[0]), text)

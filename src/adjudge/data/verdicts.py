@@ -9,17 +9,17 @@ from typing import Any
 
 import msgspec
 
-from adjudge.data.files import read_lines
-from adjudge.data.records import PathLike, write_records
+from adjudge.data.records import Entry, Format, PathLike, Record, describe, is_int, list_field
 from adjudge.errors import DataError
+from adjudge.io.jsonl import read_lines, write_json_lines
 from adjudge.types import Evidence, Verdict
 
-_PLACE = ("weight", "source", "start", "end", "title")
+_ALWAYS_SHOWN = ("text", "page", "line", "score")
 
 
 def write_verdicts(path: PathLike, verdicts: Iterable[Verdict]) -> int:
     """Write one verdict per line, atomically; the number written."""
-    return write_records(path, map(verdict_record, verdicts))
+    return write_json_lines(path, map(verdict_record, verdicts))
 
 
 def read_verdicts(path: PathLike) -> Iterator[Verdict]:
@@ -47,6 +47,8 @@ def verdict_record(verdict: Verdict) -> dict[str, Any]:
         record["abstained"] = True
     if verdict.gold_injected:
         record["gold_injected"] = True
+    if verdict.explanation is not None:
+        record["explanation"] = {name: part for name, part in asdict(verdict.explanation).items() if part}
     return record
 
 
@@ -54,4 +56,42 @@ def _evidence_record(sentence: Evidence) -> dict[str, Any]:
     record = asdict(sentence)
     if sentence.weight is not None:
         record["weight"] = round(sentence.weight, 6)
-    return {key: value for key, value in record.items() if value not in (None, "") or key not in _PLACE}
+    return {key: value for key, value in record.items() if value not in (None, "") or key in _ALWAYS_SHOWN}
+
+
+def _parse(record: Record, where: str) -> Entry:
+    injected = record.get("gold_injected") is True
+    if record.get("evidence") is None:
+        return Entry(record.get("label"), gold_injected=injected)
+    sentences = tuple(_parse_sentence(item, where) for item in list_field(record, "evidence", where))
+    return Entry(record.get("label"), None, sentences, injected)
+
+
+def _parse_sentence(item: Any, where: str) -> Evidence:
+    match item:
+        case {"page": str(page), "line": int(line)} if is_int(line):
+            text, title = item.get("text", ""), item.get("title", "")
+            if isinstance(text, str) and isinstance(title, str):
+                return Evidence(text, page, line, title=title)
+    raise DataError(
+        f"{where}: evidence {describe(item)} is not a sentence, expected {{text, page, line, …}}."
+    )
+
+
+def _recognise(record: Record) -> bool:
+    evidence = record.get("evidence")
+    return "probabilities" in record or (
+        isinstance(evidence, (list, tuple))
+        and bool(evidence)
+        and all(isinstance(item, dict) for item in evidence)
+    )
+
+
+FORMAT = Format(
+    name="verdicts",
+    shape="id, claim, label, probabilities, evidence: [{text, page, line, …}, …]",
+    recognise=_recognise,
+    parse=_parse,
+    predicts=True,
+    has_sentences=True,
+)

@@ -11,12 +11,10 @@ from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-import msgspec
-
-from adjudge.data.files import read_json_lines
-from adjudge.data.records import PathLike, Record, describe, text_field, write_records
+from adjudge.data.records import PathLike, Record, describe, text_field
 from adjudge.data.text import page_id, page_title
 from adjudge.errors import DataError
+from adjudge.io.jsonl import decode_object, read_json_lines, write_json_lines
 from adjudge.types import Page, Sentence
 
 _DUMP_NAMES = ("wiki-*.jsonl", "wiki-*.jsonl.gz")
@@ -44,13 +42,13 @@ def write_pages(path: PathLike, pages: Iterable[Page]) -> int:
 
     A title that the id does not give is kept in a field ``title``, which the official dump lacks.
     """
-    return write_records(path, map(_page_record, pages))
+    return write_json_lines(path, map(_page_record, pages))
 
 
 def _dump_files(folder: Path) -> list[Path]:
     # Unpacking the official zip nests a folder of the same name.
-    for place in (folder, folder / "wiki-pages"):
-        files = sorted({file for name in _DUMP_NAMES for file in place.glob(name)})
+    for parent in (folder, folder / "wiki-pages"):
+        files = sorted({file for name in _DUMP_NAMES for file in parent.glob(name)})
         if files:
             return files
     raise DataError(f"{folder}: no wiki pages here, expected files named {' or '.join(_DUMP_NAMES)}.")
@@ -77,8 +75,8 @@ def dump_members(archive_file: Path | IO[bytes]) -> Iterator[tuple[str, IO[bytes
     with zipfile.ZipFile(archive_file) as archive:
         members = sorted(name for name in archive.namelist() if _is_dump_member(name))
         if not members:
-            place = f"{archive_file}: " if isinstance(archive_file, Path) else ""
-            raise DataError(f"{place}no wiki pages inside, expected files named wiki-*.jsonl.")
+            prefix = f"{archive_file}: " if isinstance(archive_file, Path) else ""
+            raise DataError(f"{prefix}no wiki pages inside, expected files named wiki-*.jsonl.")
         for member in members:
             with archive.open(member) as stream:
                 yield member, stream
@@ -92,15 +90,8 @@ def _is_dump_member(name: str) -> bool:
 def _member_records(name: str, stream: IO[bytes]) -> Iterator[tuple[int, Record]]:
     lines: Iterable[bytes] = gzip.open(stream) if name.endswith(".gz") else stream
     for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            record = msgspec.json.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise DataError(f"{name}:{number}: not valid JSON ({error}).") from None
-        if not isinstance(record, dict):
-            raise DataError(f"{name}:{number}: expected a JSON object, found {describe(record)}.")
-        yield number, record
+        if line.strip():
+            yield number, decode_object(line, f"{name}:{number}")
 
 
 def _pages(name: str, records: Iterable[tuple[int, Record]]) -> Iterator[Page]:

@@ -53,10 +53,10 @@ def reliability(probabilities: ArrayLike, gold: ArrayLike, bins: int = 15) -> tu
     y = _classes(gold, p)
     confidence, right = p.max(axis=1), p.argmax(axis=1) == y
     edges = np.linspace(0.0, 1.0, bins + 1)
-    place = np.clip(np.searchsorted(edges, confidence, side="left") - 1, 0, bins - 1)
+    bin_of = np.clip(np.searchsorted(edges, confidence, side="left") - 1, 0, bins - 1)
     table = []
     for index in range(bins):
-        inside = place == index
+        inside = bin_of == index
         n = int(inside.sum())
         table.append(
             Bin(
@@ -85,7 +85,7 @@ def temper(log_probs: ArrayLike, temperature: float) -> Floats:
     """Give log softmax(log p / T), (N, classes): T > 1 softens, T < 1 sharpens, the best label stays."""
     if not temperature > 0:
         raise ScoringError(f"temperature {temperature} is not above 0.")
-    return _renormalised(_log_distributions(log_probs) / temperature)
+    return _renormalise(_log_distributions(log_probs) / temperature)
 
 
 def fit_temperature(log_probs: ArrayLike, gold: ArrayLike) -> float:
@@ -96,7 +96,7 @@ def fit_temperature(log_probs: ArrayLike, gold: ArrayLike) -> float:
     """
     from scipy.optimize import minimize_scalar
 
-    z = _renormalised(_log_distributions(log_probs))
+    z = _renormalise(_log_distributions(log_probs))
     y = _classes(gold, z)
     rows = np.arange(len(y))
     if not np.isfinite(z[rows, y]).all():
@@ -106,11 +106,11 @@ def fit_temperature(log_probs: ArrayLike, gold: ArrayLike) -> float:
         )
 
     def loss(log_temperature: float) -> float:
-        return float(-_renormalised(z / np.exp(log_temperature))[rows, y].mean())
+        return float(-_renormalise(z / np.exp(log_temperature))[rows, y].mean())
 
     low, high = np.log(TEMPERATURE_BOUNDS)
-    found = minimize_scalar(loss, bounds=(low, high), method="bounded", options={"xatol": 1e-8})
-    return float(np.exp(found.x))
+    minimum = minimize_scalar(loss, bounds=(low, high), method="bounded", options={"xatol": 1e-8})
+    return float(np.exp(minimum.x))
 
 
 def risk_coverage(confidence: ArrayLike, correct: ArrayLike) -> RiskCoverage:
@@ -131,8 +131,8 @@ def risk_coverage(confidence: ArrayLike, correct: ArrayLike) -> RiskCoverage:
             f"correct: expected {len(score)} values, true or false, found {right.dtype} {right.shape}."
         )
     negated, counts = np.unique(-score, return_counts=True)  # ascending in −score: surest first
-    place = np.searchsorted(negated, -score)
-    wrong = np.bincount(place, weights=1.0 - right.astype(np.float64), minlength=len(negated))
+    rank = np.searchsorted(negated, -score)
+    wrong = np.bincount(rank, weights=1.0 - right.astype(np.float64), minlength=len(negated))
     answered = np.cumsum(counts)
     risk = np.cumsum(wrong) / answered
     return RiskCoverage(
@@ -143,7 +143,7 @@ def risk_coverage(confidence: ArrayLike, correct: ArrayLike) -> RiskCoverage:
     )
 
 
-def _renormalised(logits: Floats) -> Floats:
+def _renormalise(logits: Floats) -> Floats:
     shifted = logits - logits.max(axis=1, keepdims=True)
     return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
 

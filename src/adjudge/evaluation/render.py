@@ -33,6 +33,8 @@ def scores_view(scores: Scores) -> RenderableType:
     ):
         if value is not None:
             figures.add_row(name, f"{percent(value)} %")
+    if any(scores.unanswered):
+        figures.add_row("claims without an answer", f"{sum(scores.unanswered):,}")
     classes = Table(title="by gold label", title_justify="left", box=None)
     classes.add_column("")
     for column in ("precision", "recall", "F1", "claims"):
@@ -57,7 +59,7 @@ def matrix_view(scores: Scores, title: str | None = None) -> Table:
     return table
 
 
-def beside(tables: Sequence[Table]) -> Table:
+def beside(tables: Sequence[RenderableType]) -> Table:
     """Tables in one line."""
     grid = Table.grid(padding=(0, 4))
     grid.add_row(*tables)

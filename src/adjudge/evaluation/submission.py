@@ -8,14 +8,17 @@ from typing import Any
 
 import msgspec
 
-from adjudge.data.files import read_lines
+from adjudge.data.records import record_id
+from adjudge.data.submissions import submitted_sentence
 from adjudge.errors import DataError
-from adjudge.evaluation.records import Source, claim_id, located, mismatches, submitted_ref
-from adjudge.types import FEVER_LABELS, MAX_EVIDENCE, ClaimId, LabelSet
+from adjudge.evaluation.records import Records, describe_mismatches, read_ids
+from adjudge.evaluation.scoring import FEVER_EVIDENCE
+from adjudge.io.jsonl import read_lines
+from adjudge.types import FEVER_LABELS, ClaimId, LabelSet
 
 
 def lint_submission(
-    predictions: str | Path | Iterable[Mapping[str, Any]], order: Source, labels: LabelSet = FEVER_LABELS
+    predictions: str | Path | Iterable[Mapping[str, Any]], order: Records, labels: LabelSet = FEVER_LABELS
 ) -> list[str]:
     """Check a submission against the claims it answers; one message per problem, none when it is fit to send.
 
@@ -26,25 +29,25 @@ def lint_submission(
     """
     problems: list[str] = []
     predicted: list[tuple[str, ClaimId]] = []
-    for where, record in _submitted(predictions, problems):
+    for where, record in _read_submission(predictions, problems):
         try:
-            predicted.append((where, claim_id(record, where)))
+            predicted.append((where, record_id(record, where, ("id",))))
         except DataError as error:
             problems.append(str(error))
         problems += _label_problems(record, labels, where)
         problems += _evidence_problems(record, where)
-    expected = _claim_ids(order)
-    differences = mismatches([identifier for _, identifier in predicted], expected)
+    expected = read_ids(order)
+    differences = describe_mismatches([identifier for _, identifier in predicted], expected)
     return problems + (differences or _order_problems(predicted, expected))
 
 
-def _submitted(
+def _read_submission(
     source: str | Path | Iterable[Mapping[str, Any]], problems: list[str]
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield (where, record), noting lines that hold none and going on."""
     if isinstance(source, (str, Path)):
         decoded: Iterable[tuple[str, object]] = (
-            (f"{source}:{number}", _decoded(line)) for number, line in read_lines(Path(source))
+            (f"{source}:{number}", _decode(line)) for number, line in read_lines(Path(source))
         )
     else:
         decoded = ((f"prediction {number}", record) for number, record in enumerate(source, start=1))
@@ -55,7 +58,7 @@ def _submitted(
             problems.append(f"{where}: expected a JSON object on each line, found {record!r}.")
 
 
-def _decoded(line: bytes) -> object:
+def _decode(line: bytes) -> object:
     try:
         return msgspec.json.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -63,44 +66,40 @@ def _decoded(line: bytes) -> object:
 
 
 def _label_problems(record: Mapping[str, Any], labels: LabelSet, where: str) -> list[str]:
-    found = record.get("predicted_label")
-    if isinstance(found, str) and found.casefold() in {name.casefold() for name in labels}:
+    if "predicted_label" not in record:
+        return [f"{where}: predicted_label is missing."]
+    label = record["predicted_label"]
+    if isinstance(label, str) and label.casefold() in {name.casefold() for name in labels}:
         return []
-    seen = "is missing" if "predicted_label" not in record else f"{found!r} is not one of {', '.join(labels)}"
-    return [f"{where}: predicted_label {seen}."]
+    return [f"{where}: predicted_label {label!r} is not one of {', '.join(labels)}."]
 
 
 def _evidence_problems(record: Mapping[str, Any], where: str) -> list[str]:
     if "predicted_evidence" not in record:
         return [f"{where}: predicted_evidence is missing; write [] where there is none."]
-    found = record["predicted_evidence"]
-    if not isinstance(found, (list, tuple)):
-        return [f"{where}: predicted_evidence is {found!r}, expected a list of [page, line]."]
+    evidence = record["predicted_evidence"]
+    if not isinstance(evidence, (list, tuple)):
+        return [f"{where}: predicted_evidence is {evidence!r}, expected a list of [page, line]."]
     problems = []
-    for item in found:
+    for item in evidence:
         try:
-            ref = submitted_ref(item, where)
+            ref = submitted_sentence(item, where)
         except DataError as error:
             problems.append(str(error))
             continue
         if not ref.page or ref.line < 0:
-            problems.append(f"{where}: predicted_evidence names no place: {list(ref)!r}.")
-    if len(found) > MAX_EVIDENCE:
+            problems.append(f"{where}: predicted_evidence names no sentence: {list(ref)!r}.")
+    if len(evidence) > FEVER_EVIDENCE:
         problems.append(
-            f"{where}: predicted_evidence has {len(found)} sentences; the judge reads only {MAX_EVIDENCE}."
+            f"{where}: predicted_evidence has {len(evidence)} sentences; the judge reads only {FEVER_EVIDENCE}."
         )
     return problems
 
 
-def _claim_ids(order: Source) -> list[ClaimId]:
-    return [
-        claim_id(record, where) if isinstance(record, Mapping) else record.id
-        for where, record in located(order, "claim")
-    ]
-
-
 def _order_problems(predicted: list[tuple[str, ClaimId]], expected: list[ClaimId]) -> list[str]:
-    for (where, found), wanted in zip(predicted, expected, strict=True):
-        if found != wanted:
-            return [f"{where}: id {found!r} stands where the claims have {wanted!r}; keep the claims' order."]
+    for (where, identity), wanted in zip(predicted, expected, strict=True):
+        if identity != wanted:
+            return [
+                f"{where}: id {identity!r} stands where the claims have {wanted!r}; keep the claims' order."
+            ]
     return []

@@ -1,160 +1,107 @@
-"""A comparison: the runs of a plan on the same data, made to exist."""
+"""A comparison: the runs of a plan on the same data, made to exist, and judged on the same test claims."""
 
 from __future__ import annotations
 
 import os
-import signal
-from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Sequence
 from dataclasses import asdict, replace
-from functools import partial
-from multiprocessing import active_children, get_context
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
 
-from adjudge.config import DataSettings
-from adjudge.data.files import read_json_lines, write_json
+from adjudge.config import DataSettings, RunSettings
 from adjudge.errors import ConfigError
-from adjudge.experiments.plan import Plan, Spec, World
-from adjudge.experiments.run import Reporter, execute, is_finished, run_id
-from adjudge.experiments.summary import RECORD, Summary, summarise
-from adjudge.signals import tidy_when_terminated
+from adjudge.experiments.plan import Arm, Plan, World
+from adjudge.experiments.summary import RECORD, Summary, best_run, summarise
+from adjudge.io.files import write_json
+from adjudge.io.jsonl import read_json_lines
+from adjudge.runs.folder import RunFolder, judgement_id, run_id
+from adjudge.runs.jobs import Job, Runner, local_runner
 
 NESTED = "nested: the tuning claims chose checkpoint and run, the test claims chose nothing"
 PAPER = "paper: the claims reported on also chose checkpoint and run"
 
-_Item = TypeVar("_Item")
 
-
-class Job(NamedTuple):
-    """A run of a plan and where it lives."""
-
-    spec: Spec
-    folder: Path
-
-
-Runner = Callable[[Sequence[Job]], None]
-"""Executes unfinished jobs, here or on other machines; each leaves a finished run folder."""
-
-
-def local_runner(
-    cache: Path, command: str = "", reporter: Callable[[Job], Reporter] = lambda job: Reporter()
-) -> Runner:
-    """One run after another, in this process."""
-
-    def run(jobs: Sequence[Job]) -> None:
-        for job in jobs:
-            execute(
-                job.spec.settings,
-                job.folder,
-                resume=True,
-                cache=cache,
-                command=command,
-                reporter=reporter(job),
-            )
-
-    return run
-
-
-def parallel_runner(
-    processes: int, cache: Path, command: str = "", finished: Callable[[Job], None] = lambda job: None
-) -> Runner:
-    """So many runs at a time (:func:`side_by_side`)."""
-    work = partial(_run_alone, cache=cache, command=command)
-    return lambda jobs: side_by_side(processes, work, jobs, finished)
-
-
-def side_by_side(
-    processes: int, work: Callable[[_Item], None], items: Sequence[_Item], finished: Callable[[_Item], None]
-) -> None:
-    """Do the work of so many items at a time, each in a process of its own with its share of the CPUs.
-
-    Small runs use two cores better apart than together. The first failure ends it all, and so do Ctrl-C and
-    SIGTERM; what the other processes have saved stays.
-    """
-    threads = max(1, (os.cpu_count() or 1) // processes)
-    others = active_children()
-    with ProcessPoolExecutor(processes, get_context("spawn"), _begin, (threads,)) as pool:
-        pending = {pool.submit(_do, work, item): item for item in items}
-        try:
-            for done in as_completed(pending):
-                done.result()
-                finished(pending[done])
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for process in set(active_children()) - set(others):
-                process.terminate()
-            raise
-
-
-def _begin(threads: int) -> None:
-    import torch
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends Ctrl-C to all, and one has to decide
-    tidy_when_terminated()
-    torch.set_num_threads(threads)
-
-
-def _do(work: Callable[[_Item], None], item: _Item) -> None:
-    try:
-        work(item)
-    except SystemExit:
-        os._exit(1)  # a pool's process would take the next item
-
-
-def _run_alone(job: Job, cache: Path, command: str) -> None:
-    execute(job.spec.settings, job.folder, resume=True, cache=cache, command=command)
-
-
-def prepare(plan: Plan, folder: Path) -> list[Job]:
-    """Make up the plan's data where it asks for it, and give every run its folder: the hash of what it is."""
-    data = None if plan.world is None else _world_files(plan.world, folder)
+def prepare(plan: Plan, folder: Path, runs: Path | None = None) -> list[Job]:
+    """Make up the plan's data where it asks for it, and give every run its folder: the hash of what trains it."""
+    made = {} if plan.world is None else _world_files(plan.world, folder)
     jobs = []
-    for spec in plan.specs:
-        if data is not None:
-            chosen = spec.settings.data.model_copy(update=data)
-            spec = replace(spec, settings=spec.settings.model_copy(update={"data": chosen}))
-        jobs.append(Job(spec, folder / "runs" / run_id(spec.settings)))
+    for settings in plan.runs:
+        settings = with_data(settings, **made)
+        arm, seed = Arm.of(settings, tuned=True), settings.training.seed
+        jobs.append(Job(f"{arm.name}, seed {seed}", settings, (runs or folder / "runs") / run_id(settings)))
     return jobs
+
+
+def with_data(settings: RunSettings, **files: Path | None) -> RunSettings:
+    """The settings with other files."""
+    return settings.model_copy(update={"data": settings.data.model_copy(update=files)})
 
 
 def compare(
     plan: Plan,
     folder: Path,
     *,
+    runs: Path | None = None,
     runner: Runner | None = None,
     command: str = "",
     protocol: str = "nested",
+    best_only: bool = False,
 ) -> Summary:
-    """Make the missing runs of a plan exist, then test each arm against the baseline.
+    """Make the missing runs of a plan exist, let them judge the test claims, and test each arm against the baseline.
+
+    Runs are named by what trains them: with other test claims, runs that exist judge these and are not trained again.
 
     Args:
         plan: what to run.
-        folder: gets ``comparison.json``, ``runs/``, ``cache/`` and, for a made-up world, ``data/``.
+        folder: gets ``comparison.json``, ``cache/`` and, for a made-up world, ``data/``.
+        runs: where the runs are or will be; ``runs/`` in the folder by default.
         runner: what executes unfinished runs; this process by default.
         command: noted in the record.
         protocol: ``nested``, which refuses tuning claims among the test claims, or ``paper``.
+        best_only: let only each arm's run with the best LA on the tuning claims judge the test claims.
     """
-    jobs = prepare(plan, folder)
-    write_record(folder, jobs, plan.title, command, protocol)
-    (runner or local_runner(folder / "cache", command))([job for job in jobs if not is_finished(job.folder)])
+    jobs = prepare(plan, folder, runs)
+    runner = runner or local_runner(folder / "cache", command)
+    _write_record(folder, plan, jobs, command, protocol)
+    if best_only:
+        runner([replace(job, settings=with_data(job.settings, test=None, gold=None)) for job in jobs])
+        jobs = [best_run(same_arm, _dev_label_accuracy) for same_arm in by_arm(jobs).values()]
+        _write_record(folder, plan, jobs, command, protocol)
+    runner(jobs)
     return summarise(folder)
 
 
-def write_record(
-    folder: Path, jobs: Sequence[Job], title: str, command: str, protocol: str, **about: Any
-) -> None:
+def by_arm(jobs: Sequence[Job]) -> dict[Arm, list[Job]]:
+    """The jobs of each arm, in their order."""
+    arms: dict[Arm, list[Job]] = {}
+    for job in jobs:
+        arms.setdefault(Arm.of(job.settings), []).append(job)
+    return arms
+
+
+def _dev_label_accuracy(job: Job) -> float | None:
+    accuracy: float | None = RunFolder(job.folder).manifest()["best_dev_label_accuracy"]
+    return accuracy
+
+
+def _write_record(folder: Path, plan: Plan, jobs: Sequence[Job], command: str, protocol: str) -> None:
     """Note what a comparison is, after :func:`check_protocol`."""
-    data = jobs[0].spec.settings.data
+    data = jobs[0].settings.data
     check_protocol(data, protocol)
     record = {
-        "title": title,
+        "title": plan.title,
         "command": command,
         "protocol": PAPER if protocol == "paper" else NESTED,
         "gold_injected": gold_injected(data),
-        **about,
+        "test": str(data.test),
+        "gold": None if data.gold is None else str(data.gold),
+        "judgement": judgement_id(data),
         "runs": [
-            {"arm": asdict(job.spec.arm), "seed": job.spec.seed, "run": job.folder.name} for job in jobs
+            {
+                "arm": asdict(plan.arm(job.settings)),
+                "seed": job.settings.training.seed,
+                "run": os.path.relpath(job.folder, folder),
+            }
+            for job in jobs
         ],
     }
     folder.mkdir(parents=True, exist_ok=True)

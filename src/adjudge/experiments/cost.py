@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from adjudge.data.files import read_lines
-from adjudge.data.readers import read_examples_any
-from adjudge.experiments.comparison import Job
-from adjudge.experiments.run import is_finished, read_manifest
+from adjudge.data.formats import read_examples
+from adjudge.io.jsonl import read_lines
+from adjudge.runs.folder import RunFolder
+from adjudge.runs.jobs import Job
 
 LAYERS = {
     "minilm": (6, 1.77e6),
@@ -38,8 +38,9 @@ class Cost(NamedTuple):
 
 def estimate(jobs: Sequence[Job]) -> Cost:
     """Measured from finished runs where there are any, else FLOPs over the measured speed of this machine."""
-    left = [job for job in jobs if not is_finished(job.folder)]
-    done = [read_manifest(job.folder)["seconds"] for job in jobs if is_finished(job.folder)]
+    runs = [(job, RunFolder(job.folder)) for job in jobs]
+    left = [job for job, run in runs if not run.is_finished]
+    done = [run.manifest()["seconds"] for _, run in runs if run.is_finished]
     flops = _flops(left)
     if done:
         seconds: float | None = sum(done) / len(done) * len(left)
@@ -55,7 +56,7 @@ def _flops(jobs: Sequence[Job]) -> float | None:
     predicted = _predicted(jobs[0], claims)
     total = 0.0
     for job in jobs:
-        settings = job.spec.settings
+        settings = job.settings
         if settings.model.backbone not in LAYERS:
             return None
         layers, weights = LAYERS[settings.model.backbone]
@@ -67,7 +68,7 @@ def _flops(jobs: Sequence[Job]) -> float | None:
 
 def _predicted(job: Job, claims: int) -> int:
     """How many claims are predicted, the tuning claims at every evaluation and once more."""
-    data, training = job.spec.settings.data, job.spec.settings.training
+    data, training = job.settings.data, job.settings.training
     steps = training.epochs * -(-claims // training.step_size)
     tuning = 0 if data.dev is None else min(_count(data.dev), data.dev_limit or sys.maxsize)
     return tuning * (1 + -(-steps // training.eval_every)) + (0 if data.test is None else _count(data.test))
@@ -79,11 +80,11 @@ def _count(path: Path) -> int:
 
 def _size(job: Job) -> tuple[float, int]:
     """Tokens per claim, over its rows, and the number of training claims."""
-    data = job.spec.settings.data
-    claims = read_examples_any(data.train or "", labels=data.label_set, field=data.field)
+    data = job.settings.data
+    claims = read_examples(data.train or "", labels=data.label_set, field=data.field)
     sample = list(itertools.islice(claims, _SAMPLE))
     count = len(sample) + sum(1 for _ in claims)
-    longest = job.spec.settings.model.max_length
+    longest = job.settings.model.max_length
     tokens = 0.0
     for example in sample:
         for sentence in example.evidence or ("",):

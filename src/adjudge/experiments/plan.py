@@ -1,28 +1,47 @@
-"""A plan: the grid objective × weighting × backbone × variant × seed, written out as run specifications."""
+"""A plan: the grid objective × weighting × λ × β × backbone × variant × seed, written out as runs."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
-from adjudge.config import RunSettings, merge, problems_in, read_toml
+from adjudge.config import DEFAULT_EVIDENCE, RunSettings, merge, problems_in, read_toml
 from adjudge.errors import ConfigError
-from adjudge.experiments.run import FILES
-from adjudge.types import MAX_EVIDENCE
+from adjudge.objectives.tables import OBJECTIVES
+from adjudge.runs.folder import FILES
 
 FOLDER = Path(__file__).parents[1] / "presets" / "compare"
 
 GRID_DECIDES = ("objective", "model.backbone", "training.seed")
 """What the grid sets in every run, so that ``[run]`` may not."""
 
-Complementary = Literal["mll", "srn", "sr"]
-ObjectiveName = Literal["ce", "mll", "srn", "sr"]
+COMPLEMENTARY = tuple(name for name, objective in OBJECTIVES.items() if objective.complement != {})
+"""Objectives with complement terms, and so with a λ."""
+
+
+def _known_objective(name: str) -> str:
+    if name not in OBJECTIVES:
+        raise ValueError(f"expected one of {', '.join(OBJECTIVES)}")
+    return name
+
+
+ObjectiveName = Annotated[str, AfterValidator(_known_objective)]
 Variant = Literal["paper", "released"]
 Lambda = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Beta = Annotated[float, Field(ge=0, lt=1)]
 
 DEFAULT_LAMBDA = 0.25
 
@@ -36,7 +55,43 @@ class World(BaseModel):
 
     claims: int = Field(ge=10, description="claims in all; a fifth tunes, a fifth tests")
     seed: int = Field(ge=0)
-    sentences: int = Field(MAX_EVIDENCE, ge=1, le=MAX_EVIDENCE, description="evidence sentences per claim")
+    sentences: int = Field(
+        DEFAULT_EVIDENCE, ge=1, le=DEFAULT_EVIDENCE, description="evidence sentences per claim"
+    )
+
+
+class Lambdas(BaseModel):
+    """The λ of an objective, without and with class weights."""
+
+    model_config = _STRICT
+
+    unweighted: tuple[Lambda, ...]
+    weighted: tuple[Lambda, ...]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _for_both(cls, values: object) -> object:
+        both = values if isinstance(values, Mapping) else {"unweighted": values, "weighted": values}
+        return {name: _as_axis(lam) for name, lam in both.items()}
+
+    @field_validator("unweighted", "weighted")
+    @classmethod
+    def _once_each(cls, values: tuple[float, ...]) -> tuple[float, ...]:
+        return check_axis(values)
+
+
+def _as_axis(value: object) -> object:
+    """One value stands for an axis of one."""
+    return value if isinstance(value, (list, tuple)) else [value]
+
+
+def check_axis(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Refuse an axis without values, or with one twice."""
+    if not values:
+        raise ValueError("is empty")
+    if len(set(values)) < len(values):
+        raise ValueError("holds a value twice")
+    return values
 
 
 class Grid(BaseModel):
@@ -44,41 +99,39 @@ class Grid(BaseModel):
 
     model_config = _STRICT
 
-    objectives: tuple[ObjectiveName, ...] = ("ce", "mll", "srn", "sr")
+    objectives: tuple[ObjectiveName, ...] = tuple(OBJECTIVES)
     weighting: tuple[bool, ...] = (False, True)
     backbones: tuple[str, ...] = ("minilm",)
     variants: tuple[Variant, ...] = ("paper",)
     released: tuple[ObjectiveName, ...] = Field(
-        get_args(ObjectiveName), description="objectives that the variant released is run for"
+        tuple(OBJECTIVES), description="objectives that the variant released is run for"
     )
     seeds: tuple[Annotated[int, Field(ge=0)], ...] = (0, 1, 2)
-    beta: float = Field(0.999999, ge=0, lt=1, description="β of the class weights")
-    lam: dict[Complementary, tuple[Lambda, Lambda]] = Field(
-        default_factory=lambda: dict.fromkeys(get_args(Complementary), (DEFAULT_LAMBDA, DEFAULT_LAMBDA)),
-        description="λ for all, or by objective: one, or one without and one with weighting",
+    beta: tuple[Beta, ...] = Field((0.999999,), description="β of the class weights, one or several")
+    lam: dict[ObjectiveName, Lambdas] = Field(
+        default_factory=lambda: dict.fromkeys(COMPLEMENTARY, Lambdas.model_validate(DEFAULT_LAMBDA)),
+        description="λ, one or several, for all objectives or by objective; there also by weighting",
     )
 
     @field_validator("lam", mode="before")
     @classmethod
-    def _spread(cls, values: object) -> object:
-        """One λ stands for all objectives, or for an objective without and with weighting."""
+    def _by_objective(cls, values: object) -> object:
         if not isinstance(values, Mapping):
-            values = dict.fromkeys(get_args(Complementary), values)
-        filled = dict.fromkeys(get_args(Complementary), DEFAULT_LAMBDA) | dict(values)
-        return {name: lam if isinstance(lam, (list, tuple)) else (lam, lam) for name, lam in filled.items()}
+            values = dict.fromkeys(COMPLEMENTARY, values)
+        return dict.fromkeys(COMPLEMENTARY, DEFAULT_LAMBDA) | dict(values)
 
-    @field_validator("objectives", "weighting", "backbones", "variants", "released", "seeds")
-    @classmethod
-    def _once_each(cls, values: tuple[Any, ...]) -> tuple[Any, ...]:
-        if not values:
-            raise ValueError("is empty")
-        if len(set(values)) < len(values):
-            raise ValueError("holds a value twice")
-        return values
+    _beta_axis = field_validator("beta", mode="before")(_as_axis)
+    _once_each = field_validator(
+        "objectives", "weighting", "backbones", "variants", "released", "seeds", "beta"
+    )(check_axis)
 
-    def lam_of(self, objective: ObjectiveName, weighted: bool) -> float | None:
-        """λ of an arm; None for cross-entropy, which has none."""
-        return None if objective == "ce" else self.lam[objective][weighted]
+    def pairs(self, objective: str, weighted: bool) -> list[tuple[float | None, float | None]]:
+        """Every (λ, β) of an objective; None for the λ of cross-entropy and for β without weighting."""
+        lams: Sequence[float | None] = [None]
+        if objective in COMPLEMENTARY:
+            lams = self.lam[objective].weighted if weighted else self.lam[objective].unweighted
+        betas: Sequence[float | None] = self.beta if weighted else [None]
+        return list(itertools.product(lams, betas))
 
 
 class PlanFile(BaseModel):
@@ -94,7 +147,7 @@ class PlanFile(BaseModel):
 
 @dataclass(frozen=True)
 class Arm:
-    """A row of the results table: what is compared, whatever the seed."""
+    """A row of the results table: what is compared, whatever the seed. ``tuned`` names λ and β, of several tried."""
 
     backbone: str
     objective: str
@@ -102,12 +155,37 @@ class Arm:
     variant: str = "paper"
     lam: float | None = None
     beta: float | None = None
+    tuned: bool = False
+
+    @classmethod
+    def of(cls, settings: RunSettings, tuned: bool = False) -> Arm:
+        """The arm that a run belongs to."""
+        objective = settings.objective
+        return cls(
+            settings.model.backbone,
+            objective.name,
+            objective.beta is not None,
+            objective.variant,
+            None if objective.name == "ce" else objective.lam,
+            objective.beta,
+            tuned,
+        )
 
     @property
     def name(self) -> str:
         """What a reader calls it within its backbone, such as ``SR + weighting (released)``."""
         released = " (released)" if self.variant == "released" else ""
-        return self.objective.upper() + (" + weighting" if self.weighted else "") + released
+        short = self.objective.upper() + (" + weighting" if self.weighted else "") + released
+        return short + (self.parameters if self.tuned else "")
+
+    @property
+    def parameters(self) -> str:
+        """λ and β in words, such as ``, λ 0.25, β 0.999999``."""
+        return "".join(
+            f", {name} {value:.10g}"
+            for name, value in (("λ", self.lam), ("β", self.beta))
+            if value is not None
+        )
 
     @property
     def is_baseline(self) -> bool:
@@ -116,26 +194,22 @@ class Arm:
 
 
 @dataclass(frozen=True)
-class Spec:
-    """One run of a plan."""
-
-    arm: Arm
-    seed: int
-    settings: RunSettings
-
-
-@dataclass(frozen=True)
 class Plan:
-    """The runs of a comparison, the baseline's first for each backbone."""
+    """The runs of a comparison, the baseline's first for each backbone; ``tuned`` where several λ or β are tried."""
 
     title: str
-    specs: tuple[Spec, ...]
+    runs: tuple[RunSettings, ...]
     world: World | None = None
+    tuned: bool = False
 
     @property
     def arms(self) -> tuple[Arm, ...]:
         """The rows of the table."""
-        return tuple(dict.fromkeys(spec.arm for spec in self.specs))
+        return tuple(dict.fromkeys(self.arm(settings) for settings in self.runs))
+
+    def arm(self, settings: RunSettings) -> Arm:
+        """The row that a run belongs to."""
+        return Arm.of(settings, self.tuned)
 
 
 def plan_names() -> list[str]:
@@ -165,8 +239,16 @@ def make_plan(values: Mapping[str, Any], where: str = "plan") -> Plan:
     """A plan from nested values: ``title``, ``[world]``, ``[run.*]`` shared by all runs, and ``[grid]``."""
     file, problems = check_plan(values)
     if file is None or problems:
-        raise refused(where, problems)
-    return Plan(file.title, tuple(_specs(file)), file.world)
+        raise plan_error(where, problems)
+    return expand(file)
+
+
+def expand(file: PlanFile, baseline: bool = True) -> Plan:
+    """Every run of a plan, with or without those of the baseline."""
+    arms = [arm for arm in _arms(file.grid) if baseline or not arm.is_baseline]
+    runs = tuple(_settings(file.run, arm, seed) for arm in arms for seed in file.grid.seeds)
+    tuned = len({(arm.backbone, arm.name) for arm in arms}) < len(arms)
+    return Plan(file.title, runs, file.world, tuned)
 
 
 def check_plan(
@@ -187,20 +269,20 @@ def check_plan(
 
 
 def _set_by_the_grid(run: object) -> Iterator[str]:
-    for place in GRID_DECIDES:
+    for setting in GRID_DECIDES:
         values: Any = run
-        for part in place.split("."):
+        for part in setting.split("."):
             values = values.get(part) if isinstance(values, Mapping) else None
         if values is not None:
-            yield f"run.{place} is decided by the grid; set it there"
+            yield f"run.{setting} is decided by the grid; set it there"
 
 
 def _file_problems(file: PlanFile, needed: Sequence[str]) -> list[str]:
     data = file.run.data
     given = {name: getattr(data, name) for name in FILES}
     if file.world is not None:
-        said = [f"run.data.{name}" for name, path in given.items() if path is not None]
-        return [f"{', '.join(said)}: [world] makes the data, so no file is to be named"] if said else []
+        named = [f"run.data.{name}" for name, path in given.items() if path is not None]
+        return [f"{', '.join(named)}: [world] makes the data, so no file is to be named"] if named else []
     missing = [f"data.{name} is not set" for name in needed if given[name] is None]
     for name, path in given.items():
         if path is not None and not path.is_file():
@@ -208,38 +290,30 @@ def _file_problems(file: PlanFile, needed: Sequence[str]) -> list[str]:
     return missing
 
 
-def refused(where: str, problems: Sequence[str]) -> ConfigError:
-    """What a user is told of a plan that cannot be run."""
+def plan_error(where: str, problems: Sequence[str]) -> ConfigError:
+    """What a user reads of a plan that cannot be run."""
     return ConfigError(f"{where}: nothing was run.\n" + "\n".join(f"  {problem}." for problem in problems))
 
 
-def specify(run: RunSettings, arm: Arm, seed: int) -> Spec:
+def _settings(run: RunSettings, arm: Arm, seed: int) -> RunSettings:
     """One run: what all runs share, with what the grid decides."""
-    chosen = {"name": arm.objective, "variant": arm.variant, "lam": arm.lam, "beta": arm.beta}
+    objective = {"name": arm.objective, "variant": arm.variant, "lam": arm.lam, "beta": arm.beta}
     layer = {
         "model": {"backbone": arm.backbone},
-        "objective": {key: value for key, value in chosen.items() if value is not None},
+        "objective": {key: value for key, value in objective.items() if value is not None},
         "training": {"seed": seed},
     }
-    return Spec(arm, seed, RunSettings.model_validate(merge(run.model_dump(exclude_unset=True), layer)))
-
-
-def _specs(file: PlanFile) -> Iterator[Spec]:
-    for arm in _arms(file.grid):
-        for seed in file.grid.seeds:
-            yield specify(file.run, arm, seed)
+    return RunSettings.model_validate(merge(run.model_dump(exclude_unset=True), layer))
 
 
 def _arms(grid: Grid) -> Iterator[Arm]:
     for backbone in grid.backbones:
-        baseline = Arm(backbone, "ce", weighted=False)
-        yield baseline
-        for objective in grid.objectives:
-            for weighted in grid.weighting:
-                for variant in grid.variants:
-                    beta = grid.beta if weighted else None
-                    arm = Arm(backbone, objective, weighted, variant, grid.lam_of(objective, weighted), beta)
-                    # Without weights, cross-entropy is the same in both variants.
-                    same = (objective, weighted) == ("ce", False) or objective not in grid.released
-                    if arm != baseline and not (variant == "released" and same):
-                        yield arm
+        yield Arm(backbone, "ce", weighted=False)
+        for objective, weighted, variant in itertools.product(grid.objectives, grid.weighting, grid.variants):
+            # Without weights, cross-entropy is the same in both variants: the baseline.
+            if (objective, weighted) == ("ce", False):
+                continue
+            if variant == "released" and objective not in grid.released:
+                continue
+            for lam, beta in grid.pairs(objective, weighted):
+                yield Arm(backbone, objective, weighted, variant, lam, beta)

@@ -32,7 +32,7 @@ from adjudge.evaluation.statistics import (
     ratio,
 )
 from adjudge.experiments.plan import Arm
-from adjudge.experiments.run import is_finished, read_manifest, read_settings
+from adjudge.runs.folder import Judgement, RunFolder
 from adjudge.types import LabelSet
 
 RECORD = "comparison.json"
@@ -50,10 +50,11 @@ class Spread(NamedTuple):
 
 @dataclass(frozen=True)
 class RunResult:
-    """One finished run; ``folder`` is relative to the comparison's."""
+    """One finished run; ``folder`` and ``predictions`` are relative to the comparison's folder."""
 
     seed: int
     folder: str
+    predictions: str
     dev_label_accuracy: float | None
     scores: Scores
     seconds: float
@@ -73,10 +74,10 @@ class Calibration:
 
 
 @dataclass(frozen=True)
-class Against:
-    """An arm's chosen run against the baseline's, on the same claims; intervals are of arm − baseline.
+class BaselineComparison:
+    """An arm's selected run against the baseline's, on the same claims; intervals are of arm − baseline.
 
-    ``mean_label_accuracy`` compares the seeds' average per claim, which no choice of a run has touched.
+    ``mean_label_accuracy`` compares the seeds' average per claim, which no selection of a run has touched.
     """
 
     test: McNemar
@@ -88,16 +89,16 @@ class Against:
 
 @dataclass(frozen=True)
 class ArmResult:
-    """A row of the table. ``chosen`` is the run with the highest LA on the tuning claims (SPEC: best of three)."""
+    """A row of the table. ``selected`` is the run with the highest LA on the tuning claims."""
 
     arm: Arm
     runs: tuple[RunResult, ...]
-    chosen: RunResult
+    selected: RunResult
     label_accuracy: Spread
     fever_score: Spread | None
     contradiction: Interval | None
     calibration: Calibration | None
-    against: Against | None
+    baseline_comparison: BaselineComparison | None
 
 
 @dataclass(frozen=True)
@@ -113,9 +114,15 @@ class Summary:
     missing: int
     protocol: Mapping[str, Any]
 
-    def baseline_of(self, arm: Arm) -> ArmResult:
-        """What an arm is measured against."""
-        return next(row for row in self.arms if row.arm.is_baseline and row.arm.backbone == arm.backbone)
+    @property
+    def backbones(self) -> tuple[str, ...]:
+        """The backbones in their order."""
+        return tuple(dict.fromkeys(row.arm.backbone for row in self.arms))
+
+    def arms_of(self, backbone: str) -> tuple[ArmResult, ...]:
+        """The arms of a backbone, the baseline first."""
+        rows = [row for row in self.arms if row.arm.backbone == backbone]
+        return tuple(sorted(rows, key=lambda row: not row.arm.is_baseline))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
@@ -123,11 +130,13 @@ class Summary:
 
 
 @dataclass(frozen=True)
-class _Judged:
+class _JudgedRun:
     """A finished run with how each test claim fared."""
 
     result: RunResult
-    folder: Path
+    folder: RunFolder
+    judgement: Judgement
+    gold: Path
     labels: LabelSet
     outcomes: Sequence[Outcome]
 
@@ -138,8 +147,8 @@ class _Judged:
     @property
     def strict(self) -> list[bool] | None:
         """None where evidence is not scored."""
-        found = [outcome.strict for outcome in self.outcomes if outcome.strict is not None]
-        return found if len(found) == len(self.outcomes) else None
+        values = [outcome.strict for outcome in self.outcomes if outcome.strict is not None]
+        return values if len(values) == len(self.outcomes) else None
 
 
 def summarise(folder: Path) -> Summary:
@@ -149,36 +158,30 @@ def summarise(folder: Path) -> Summary:
         DataError: the folder holds no comparison, or a baseline's runs are not finished.
     """
     record = read_record(folder)
-    judged: dict[Arm, list[_Judged]] = {}
-    missing = 0
-    for run in record["runs"]:
-        path = folder / "runs" / run["run"]
-        if is_finished(path):
-            judged.setdefault(Arm(**run["arm"]), []).append(_judge(folder, path, run["seed"]))
-        else:
-            missing += 1
-    chosen = {arm: _best(runs) for arm, runs in judged.items()}
-    baselines = {arm.backbone: arm for arm in judged if arm.is_baseline}
-    if without := sorted({arm.backbone for arm in judged} - set(baselines)) or not judged:
-        what = f"for {', '.join(without)}" if isinstance(without, list) else "and no other run either"
+    finished = [run for run in record["runs"] if is_judged(folder, record, run)]
+    judged: dict[Arm, list[_JudgedRun]] = {}
+    for run in finished:
+        judged.setdefault(Arm(**run["arm"]), []).append(_read_run(folder, record, run))
+    baselines = {arm.backbone: runs for arm, runs in judged.items() if arm.is_baseline}
+    if not judged or (without := sorted({arm.backbone for arm in judged} - set(baselines))):
+        what = f"for {', '.join(without)}" if judged else "and no other run either"
         raise DataError(f"{folder}: no finished run of the baseline (CE without weighting) {what} yet.")
     others = [arm for arm in judged if not arm.is_baseline]
-    tests = [mcnemar(chosen[baselines[arm.backbone]].correct, chosen[arm].correct) for arm in others]
-    against = {
-        arm: _against(test, p, judged[arm], judged[baselines[arm.backbone]])
+    tests = [mcnemar(_best(baselines[arm.backbone]).correct, _best(judged[arm]).correct) for arm in others]
+    comparisons = {
+        arm: _compare(test, p, judged[arm], baselines[arm.backbone])
         for arm, test, p in zip(others, tests, holm([test.p_value for test in tests]), strict=True)
     }
-    first = next(iter(chosen.values()))
-    rows = tuple(_row(arm, runs, against.get(arm)) for arm, runs in judged.items())
+    runs = [run for runs in judged.values() for run in runs]
     return Summary(
         record["title"],
         record["command"],
         folder,
-        first.labels.names,
-        first.result.scores.n,
-        rows,
-        missing,
-        _protocol(record, [run for runs in judged.values() for run in runs]),
+        runs[0].labels.names,
+        runs[0].result.scores.n,
+        tuple(_arm_result(arm, runs, comparisons.get(arm)) for arm, runs in judged.items()),
+        len(record["runs"]) - len(finished),
+        _protocol(record, runs),
     )
 
 
@@ -194,18 +197,31 @@ def read_record(folder: Path) -> dict[str, Any]:
     return record
 
 
-def _judge(folder: Path, path: Path, seed: int) -> _Judged:
-    settings, manifest = read_settings(path), read_manifest(path)
-    labels = settings.data.label_set
-    judged = outcomes(path / "predictions.jsonl", settings.data.gold or settings.data.test or "", labels)
+def is_judged(folder: Path, record: Mapping[str, Any], run: Mapping[str, Any]) -> bool:
+    """Whether a run of a comparison's record is trained and has judged the test claims."""
+    run_folder = RunFolder(folder / run["run"])
+    return run_folder.is_finished and run_folder.judgement(record["judgement"]).is_finished
+
+
+def gold_of(record: Mapping[str, Any]) -> Path:
+    """What the test claims of a comparison are scored by."""
+    return Path(record["gold"] or record["test"])
+
+
+def _read_run(folder: Path, record: Mapping[str, Any], run: Mapping[str, Any]) -> _JudgedRun:
+    run_folder = RunFolder(folder / run["run"])
+    labels, manifest = run_folder.settings().data.label_set, run_folder.manifest()
+    judgement = run_folder.judgement(record["judgement"])
+    judged = outcomes(judgement.predictions, gold_of(record), labels)
     result = RunResult(
-        seed,
-        str(path.relative_to(folder)),
+        run["seed"],
+        run["run"],
+        str(Path(run["run"]) / judgement.predictions.relative_to(run_folder.path)),
         manifest["best_dev_label_accuracy"],
         scores_from_outcomes(judged, labels),
         manifest["seconds"],
     )
-    return _Judged(result, path, labels, judged)
+    return _JudgedRun(result, run_folder, judgement, gold_of(record), labels, judged)
 
 
 def best_run(runs: Sequence[_Run], dev_label_accuracy: Callable[[_Run], float | None]) -> _Run:
@@ -213,25 +229,24 @@ def best_run(runs: Sequence[_Run], dev_label_accuracy: Callable[[_Run], float | 
     return max(runs, key=lambda run: dev_label_accuracy(run) or 0.0)
 
 
-def _best(runs: Sequence[_Judged]) -> _Judged:
+def _best(runs: Sequence[_JudgedRun]) -> _JudgedRun:
     return best_run(runs, lambda run: run.result.dev_label_accuracy)
 
 
-def _row(arm: Arm, runs: Sequence[_Judged], against: Against | None) -> ArmResult:
-    chosen = _best(runs)
+def _arm_result(arm: Arm, runs: Sequence[_JudgedRun], comparison: BaselineComparison | None) -> ArmResult:
+    best = _best(runs)
     scores = [run.result.scores for run in runs]
     fever = [score.fever_score for score in scores if score.fever_score is not None]
-    eligible = chosen.result.scores.contradiction_rate is not None
-    contradiction = bootstrap(contradiction_rows(chosen.outcomes, chosen.labels), ratio) if eligible else None
+    eligible = best.result.scores.contradiction_rate is not None
     return ArmResult(
         arm,
         tuple(run.result for run in runs),
-        chosen.result,
+        best.result,
         _spread([score.label_accuracy for score in scores]),
         _spread(fever) if fever else None,
-        contradiction,
-        _calibration(chosen),
-        against,
+        bootstrap(contradiction_rows(best.outcomes, best.labels), ratio) if eligible else None,
+        _calibration(best),
+        comparison,
     )
 
 
@@ -239,34 +254,31 @@ def _spread(values: Sequence[float]) -> Spread:
     return Spread(statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else None)
 
 
-def _against(test: McNemar, holm_p: float, runs: Sequence[_Judged], base: Sequence[_Judged]) -> Against:
+def _compare(
+    test: McNemar, holm_p: float, runs: Sequence[_JudgedRun], base: Sequence[_JudgedRun]
+) -> BaselineComparison:
     this, that = _best(runs), _best(base)
-    fever = None
-    if this.strict is not None and that.strict is not None:
-        fever = paired_bootstrap(this.strict, that.strict)
-    return Against(
+    return BaselineComparison(
         test,
         holm_p,
         paired_bootstrap(this.correct, that.correct),
-        fever,
+        None if this.strict is None or that.strict is None else paired_bootstrap(this.strict, that.strict),
         paired_bootstrap(_mean_correct(runs), _mean_correct(base)),
     )
 
 
-def _mean_correct(runs: Sequence[_Judged]) -> Any:
+def _mean_correct(runs: Sequence[_JudgedRun]) -> Any:
     """Per claim, the share of seeds that got it right: (claims,)."""
     return np.mean([run.correct for run in runs], axis=0)
 
 
-def _calibration(run: _Judged) -> Calibration | None:
+def _calibration(run: _JudgedRun) -> Calibration | None:
     """None without predictions on tuning claims."""
-    settings = read_settings(run.folder)
-    dev, dev_predictions = settings.data.dev, run.folder / "dev_predictions.jsonl"
-    test = settings.data.gold or settings.data.test
-    if dev is None or test is None or not dev_predictions.exists():
+    dev = run.folder.settings().data.dev
+    if dev is None or not run.folder.dev_predictions.exists():
         return None
-    log_probs, gold = _distributions(run.folder / "predictions.jsonl", test, run.labels)
-    temperature = fit_temperature(*_distributions(dev_predictions, dev, run.labels))
+    log_probs, gold = _distributions(run.judgement.predictions, run.gold, run.labels)
+    temperature = fit_temperature(*_distributions(run.folder.dev_predictions, dev, run.labels))
     plain, tempered = np.exp(log_probs), np.exp(temper(log_probs, temperature))
     return Calibration(
         temperature,
@@ -280,22 +292,22 @@ def _calibration(run: _Judged) -> Calibration | None:
 def _distributions(predictions: Path, gold: Path, labels: LabelSet) -> tuple[Any, Any]:
     """Log-probabilities (claims, classes) and gold classes (claims,) of the claims predicted."""
     truth = {item.id: labels.names.index(item.label) for item in read_gold(gold, labels)}
-    verdicts = list(read_verdicts(predictions))
+    verdicts = [verdict for verdict in read_verdicts(predictions) if verdict.probabilities]
     p = np.array([[verdict.probabilities[name] for name in labels] for verdict in verdicts])
     p = np.clip(p, 5e-7, None)  # files hold six decimals; a rounded 0 is at most this
     return np.log(p / p.sum(axis=1, keepdims=True)), np.array([truth[verdict.id] for verdict in verdicts])
 
 
-def _protocol(record: Mapping[str, Any], runs: Sequence[_Judged]) -> dict[str, Any]:
+def _protocol(record: Mapping[str, Any], runs: Sequence[_JudgedRun]) -> dict[str, Any]:
     """What a reader must know to trust the table, and to make it again."""
     first = runs[0]
-    manifest = read_manifest(first.folder)
-    shared = read_settings(first.folder).model_dump(mode="json", exclude_none=True)
+    manifest = first.folder.manifest()
+    shared = first.folder.settings().model_dump(mode="json", exclude_none=True)
     return {
         "selection": record["protocol"],
         "gold_injected": record["gold_injected"],
         "seeds": sorted({run.result.seed for run in runs}),
-        "data": manifest["data"],
+        "data": manifest["data"] | first.judgement.record()["data"],
         "model": {key: value for key, value in shared["model"].items() if key != "backbone"},
         "training": {key: value for key, value in shared["training"].items() if key != "seed"},
         "limits": {key: shared["data"][key] for key in ("limit", "dev_limit") if key in shared["data"]},
@@ -303,22 +315,12 @@ def _protocol(record: Mapping[str, Any], runs: Sequence[_Judged]) -> dict[str, A
         "machine": manifest["machine"],
         "versions": manifest["versions"],
         "git_commit": manifest["git_commit"],
-        **_retested(record, runs),
     }
-
-
-def _retested(record: Mapping[str, Any], runs: Sequence[_Judged]) -> dict[str, Any]:
-    """Where runs were trained that were only judged here, and how that came about; nothing for other runs."""
-    if "trained_in" not in record:
-        return {}
-    noted = [read_manifest(run.folder)["prediction"] for run in runs]
-    seconds = round(sum(prediction["seconds"] for prediction in noted), 1)
-    return {"trained_in": record["trained_in"], "prediction": {**noted[0], "seconds": seconds}}
 
 
 def _arm_dict(row: ArmResult) -> dict[str, Any]:
     values = asdict(row)
     for run, source in zip(values["runs"], row.runs, strict=True):
         run["scores"] = source.scores.to_dict()
-    values["chosen"]["scores"] = row.chosen.scores.to_dict()
+    values["selected"]["scores"] = row.selected.scores.to_dict()
     return {"name": row.arm.name, **values}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import statistics
+from collections.abc import Sequence
+
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -13,11 +16,12 @@ _GIVEN_UP = "†"
 
 
 def tuning_view(result: TuningResult) -> RenderableType:
-    """The curve as a table λ × β, the selected pair, and its scores on the test claims."""
-    points = {(point.lam, point.beta): point for point in result.points}
+    """The curve as a table λ × β, the mean over seeds, the selected pair, and its scores on the test claims."""
+    points: dict[tuple[float | None, float | None], list[Point]] = {}
+    for point in result.points:
+        points.setdefault((point.lam, point.beta), []).append(point)
     lams, betas = (list(dict.fromkeys(pair[axis] for pair in points)) for axis in (0, 1))
-    weighting = " + weighting" if result.search.weighted else ""
-    title = f"{result.backbone}, {result.search.objective.upper()}{weighting}: LA on the tuning claims, in %"
+    title = f"{result.arm.backbone}, {result.arm.name}: LA on the tuning claims, in %"
     table = Table()
     table.add_column("λ" if betas == [None] else "λ ╲ β", no_wrap=True)
     for beta in betas:
@@ -25,21 +29,21 @@ def tuning_view(result: TuningResult) -> RenderableType:
     for lam in lams:
         cells = [_cell(points[lam, beta], result.selected) for beta in betas]
         table.add_row("–" if lam is None else f"{lam:g}", *cells)
-    parts: list[RenderableType] = [Text(title), table, Text(_said(result), style="dim")]
+    parts: list[RenderableType] = [Text(title), table, Text(_notes(result), style="dim")]
     if result.test is not None:
         parts += [Text("\nThe selected run on the test claims"), scores_view(result.test)]
     return Group(*parts)
 
 
-def _cell(point: Point, selected: Point) -> Text:
-    mark = _GIVEN_UP if point.state == "stopped" else ""
+def _cell(points: Sequence[Point], selected: Point) -> Text:
+    mark = _GIVEN_UP if any(point.state == "stopped" for point in points) else ""
     return Text(
-        percent(point.dev_label_accuracy) + mark,
-        style="bold" if point == selected else "dim" if mark else "",
+        percent(statistics.fmean(point.dev_label_accuracy for point in points)) + mark,
+        style="bold" if selected in points else "dim" if mark else "",
     )
 
 
-def _said(result: TuningResult) -> str:
+def _notes(result: TuningResult) -> str:
     pair = [("λ", result.selected.lam), ("β", result.selected.beta)]
     lines = [
         "Selected: " + ", ".join(f"{name} = {value:.10g}" for name, value in pair if value is not None) + "."

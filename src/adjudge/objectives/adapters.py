@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn.functional import log_softmax
 
 from adjudge.errors import ConfigError, MissingExtra
-from adjudge.objectives.objective import Objective
+from adjudge.objectives.loss import Objective
 
 
 def trainer_loss(objective: Objective) -> Callable[..., Tensor]:

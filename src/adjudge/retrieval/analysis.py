@@ -63,11 +63,11 @@ def query_text(claim: str) -> str:
 def terms(text: str, analyzer: str) -> list[str]:
     """The different terms of a query, in order, at most ``MAX_QUERY_TERMS``.
 
-    Common words, which titles keep, are asked for only where there is nothing else: they cost much time
-    and tell little.
+    Common words, which titles keep, are searched for only where there is nothing else: they cost time and
+    distinguish little.
     """
-    found = list(dict.fromkeys(analyzers()[analyzer].analyze(text)))
-    return ([term for term in found if term not in _COMMON] or found)[:MAX_QUERY_TERMS]
+    different = list(dict.fromkeys(analyzers()[analyzer].analyze(text)))
+    return ([term for term in different if term not in _COMMON] or different)[:MAX_QUERY_TERMS]
 
 
 def name_of(title: str) -> str:
@@ -82,8 +82,8 @@ def name_of(title: str) -> str:
 
 def bracket_of(title: str) -> str:
     """The disambiguation of a title: ``Savages (2012 film)`` → ``2012 film``."""
-    found = _BRACKET.search(title)
-    return found[0].strip(" ()") if found else ""
+    match = _BRACKET.search(title)
+    return match[0].strip(" ()") if match else ""
 
 
 def names_in(text: str) -> dict[str, int]:
@@ -93,7 +93,7 @@ def names_in(text: str) -> dict[str, int]:
     """
     words = list(_WORD.finditer(text))[:MAX_NAME_PLACES]
     folded = [_folded(word[0]) for word in words]
-    found: dict[str, int] = {}
+    names: dict[str, int] = {}
     for first, word in enumerate(words):
         if not (word[0][0].isupper() or word[0][0].isdigit()):
             continue
@@ -102,8 +102,8 @@ def names_in(text: str) -> dict[str, int]:
             run += parts
             name = _without_article(run)
             if name and name not in _COMMON:
-                found[name] = name.count(" ") + 1
-    return found
+                names[name] = name.count(" ") + 1
+    return names
 
 
 def _without_article(words: list[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,9 +20,18 @@ from adjudge.data.documents import (
     strict_report,
     walk,
 )
-from adjudge.data.files import sha256
 from adjudge.errors import DataError
+from adjudge.io.files import sha256
+from adjudge.retrieval.embedding import (
+    VectorBuild,
+    Vectors,
+    VectorSettings,
+    clear_journal,
+    vectors_change,
+    wanted_vectors,
+)
 from adjudge.retrieval.index import Writer
+from adjudge.retrieval.progress import IndexReport, Meter, ProgressCallback
 from adjudge.retrieval.storage import (
     Manifest,
     Source,
@@ -34,59 +43,11 @@ from adjudge.retrieval.storage import (
 )
 from adjudge.types import Page
 
-_PROGRESS_SECONDS = 0.2
 _RACY_NS = 2_000_000_000
 """A file changed this shortly before it was read may change again within the clock's resolution."""
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a build has come; totals are 0 where they are not known."""
-
-    files: int
-    files_total: int
-    bytes: int
-    bytes_total: int
-    pages: int
-    sentences: int
-    seconds: float
-
-    @property
-    def rate(self) -> float:
-        """Sentences a second."""
-        return self.sentences / self.seconds if self.seconds > 0 else 0.0
-
-    @property
-    def eta(self) -> float | None:
-        """Seconds left, from the bytes of the files done; None before the first is."""
-        if not self.bytes or not self.bytes_total:
-            return None
-        return self.seconds * (self.bytes_total - self.bytes) / self.bytes
-
-
-ProgressCallback = Callable[[Progress], None]
 Paths = Iterable[str | os.PathLike[str]]
-
-
-@dataclass(frozen=True, slots=True)
-class IndexReport:
-    """What a build did: files by what happened to them, the index as it is now, and all problems."""
-
-    path: str
-    added: int
-    changed: int
-    removed: int
-    unchanged: int
-    pages: int
-    sentences: int
-    indexed_sentences: int
-    seconds: float
-    problems: tuple[Problem, ...]
-
-    @property
-    def rate(self) -> float:
-        """Sentences indexed a second."""
-        return self.indexed_sentences / self.seconds if self.seconds > 0 else 0.0
 
 
 def build_index(
@@ -96,29 +57,31 @@ def build_index(
     strict: bool = False,
     remove: Paths = (),
     report: Report | None = None,
+    vectors: Vectors = "keep",
 ) -> IndexReport:
     """Make the index at ``out``, or bring it in step with the files and folders in ``paths``.
 
     Files that are new or changed are read; those that have gone from a folder named leave the index. Folders
     indexed earlier and not named now stay, unless they are in ``remove``. Searches see the old state until
     the new one is complete. With ``strict`` the first bad file raises ``DataError`` and changes nothing.
+    ``vectors`` says which sentence vectors the index is to have; by default those that it has, or none.
     """
-    meter = _Meter(time.monotonic(), progress)
+    meter = Meter(time.monotonic(), progress)
     out = Path(out)
     problems: list[Problem] = []
 
-    def note(problem: Problem) -> None:
+    def record_problem(problem: Problem) -> None:
         problems.append(problem)
         if report:
             report(problem)
 
-    tell = strict_report(strict, note)
+    reporter = strict_report(strict, record_problem)
     with open_for_writing(out) as manifest:
         known = read_sources(out / manifest.generation) if manifest.generation else {}
-        plan = _plan(list(paths), list(remove), manifest, known, out, tell)
+        plan = _plan(list(paths), list(remove), manifest, known, out, reporter)
         sources = known
-        if plan.read or plan.drop or plan.retimed or plan.roots != manifest.roots or not manifest.generation:
-            manifest, sources = _carry_out(plan, manifest, known, out, tell, meter)
+        if plan.changes(manifest) or vectors_change(vectors, manifest):
+            manifest, sources = _carry_out(plan, manifest, known, out, reporter, meter, vectors)
     read = {file.source for file in plan.read} & sources.keys()
     return IndexReport(
         path=str(out),
@@ -129,16 +92,21 @@ def build_index(
         pages=manifest.pages,
         sentences=manifest.sentences,
         indexed_sentences=sum(sources[name].sentences for name in read),
+        embedded_sentences=meter.new_vectors,
+        vectors=manifest.vectors is not None,
         seconds=time.monotonic() - meter.began,
         problems=tuple(problems),
     )
 
 
 def index_pages(
-    pages: Iterable[Page], out: str | os.PathLike[str], progress: ProgressCallback | None = None
+    pages: Iterable[Page],
+    out: str | os.PathLike[str],
+    progress: ProgressCallback | None = None,
+    vectors: VectorSettings | None = None,
 ) -> IndexReport:
     """Make an index of pages that come from elsewhere than files; what was at ``out`` is replaced."""
-    meter = _Meter(time.monotonic(), progress)
+    meter = Meter(time.monotonic(), progress)
     out = Path(out)
     with open_for_writing(out) as manifest:
         with _generation(out, manifest.generation, copy=False) as (folder, writer):
@@ -146,40 +114,36 @@ def index_pages(
                 writer.add(page, page.source or "")
                 meter.count(page)
             writer.commit()
+            record = None
+            if vectors is not None:
+                build = VectorBuild(out, folder, vectors, meter.report_embedding)
+                record = build.run(None, None, (), (0, writer.numbers))
+                meter.new_vectors = build.embedded
             write_sources(folder, ())
-            write_manifest(
-                out, Manifest(generation=folder.name, pages=meter.pages, sentences=meter.sentences)
+            new = Manifest(
+                generation=folder.name,
+                pages=meter.pages,
+                sentences=meter.sentences,
+                numbers=writer.numbers,
+                vectors=record,
             )
-    meter.tell()
-    seconds = time.monotonic() - meter.began
-    return IndexReport(str(out), 0, 0, 0, 0, meter.pages, meter.sentences, meter.sentences, seconds, ())
-
-
-@dataclass
-class _Meter:
-    """Counts what is written and speaks now and then."""
-
-    began: float
-    callback: ProgressCallback | None
-    files_total: int = 0
-    bytes_total: int = 0
-    files: int = 0
-    bytes: int = 0
-    pages: int = 0
-    sentences: int = 0
-    spoke: float = 0.0
-
-    def count(self, page: Page) -> None:
-        self.pages += 1
-        self.sentences += len(page.sentences)
-        if self.callback and time.monotonic() - self.spoke > _PROGRESS_SECONDS:
-            self.tell()
-
-    def tell(self) -> None:
-        self.spoke = time.monotonic()
-        if self.callback:
-            done = (self.files, self.files_total, self.bytes, self.bytes_total, self.pages, self.sentences)
-            self.callback(Progress(*done, seconds=self.spoke - self.began))
+            write_manifest(out, new)
+            clear_journal(out)
+    meter.report()
+    return IndexReport(
+        path=str(out),
+        added=0,
+        changed=0,
+        removed=0,
+        unchanged=0,
+        pages=meter.pages,
+        sentences=meter.sentences,
+        indexed_sentences=meter.sentences,
+        embedded_sentences=meter.new_vectors,
+        vectors=record is not None,
+        seconds=time.monotonic() - meter.began,
+        problems=(),
+    )
 
 
 @dataclass
@@ -193,6 +157,12 @@ class _Plan:
     retimed: list[Source] = field(default_factory=list)
     unchanged: int = 0
 
+    def changes(self, manifest: Manifest) -> bool:
+        """Whether there is anything to do."""
+        if self.read or self.drop or self.retimed:
+            return True
+        return self.roots != manifest.roots or not manifest.generation
+
 
 def _plan(
     paths: list[str | os.PathLike[str]],
@@ -200,7 +170,7 @@ def _plan(
     manifest: Manifest,
     known: dict[str, Source],
     out: Path,
-    tell: Report,
+    report: Report,
 ) -> _Plan:
     roots = dict(manifest.roots)
     swept = {_root_label(path, roots) for path in remove}
@@ -208,7 +178,7 @@ def _plan(
     for path in paths:
         label = _new_label(path, plan.roots)
         swept.add(label)
-        for file in walk(Path(path), tell, label=label, exclude=out):
+        for file in walk(Path(path), report, label=label, exclude=out):
             if file.source not in plan.labels:  # a folder and a file in it may both be named
                 plan.labels[file.source] = label
                 _sort(file, label, known.get(file.source), plan)
@@ -217,25 +187,31 @@ def _plan(
 
 
 def _sort(file: SourceFile, label: str, known: Source | None, plan: _Plan) -> None:
-    """Decide what to do with a file: its size and date tell, or else its content."""
+    """Decide what to do with a file: by size and date, or else by content."""
     if known is None or known.root != label or file.size != known.size:
         plan.read.append(file)
     elif file.mtime_ns == known.mtime_ns and known.mtime_ns + _RACY_NS < known.read_ns:
         plan.unchanged += 1
     elif _digest(file) == known.sha256:
-        plan.retimed.append(_source(file, label, known.sha256, known.pages, known.sentences))
+        plan.retimed.append(_source(file, label, known.sha256, known.pages, known.sentences, known.first))
         plan.unchanged += 1
     else:
         plan.read.append(file)
 
 
 def _carry_out(
-    plan: _Plan, manifest: Manifest, known: dict[str, Source], out: Path, tell: Report, meter: _Meter
+    plan: _Plan,
+    manifest: Manifest,
+    known: dict[str, Source],
+    out: Path,
+    report: Report,
+    meter: Meter,
+    vectors: Vectors,
 ) -> tuple[Manifest, dict[str, Source]]:
     meter.files_total, meter.bytes_total = len(plan.read), sum(file.size for file in plan.read)
     sources = dict(known)
     sources.update((source.source, source) for source in plan.retimed)
-    with _generation(out, manifest.generation) as (folder, writer):
+    with _generation(out, manifest.generation, numbers=manifest.numbers) as (folder, writer):
         for name in plan.drop:
             writer.remove(name)
             del sources[name]
@@ -243,38 +219,58 @@ def _carry_out(
             if sources.pop(file.source, None):
                 writer.remove(file.source)
             try:
-                sources[file.source] = _read(file, plan.labels[file.source], writer, tell, meter)
+                sources[file.source] = _read(file, plan.labels[file.source], writer, report, meter)
             except Unreadable as error:
                 writer.remove(file.source)  # what was read of it before it failed
-                tell(error.problem)
+                report(error.problem)
             meter.files, meter.bytes = meter.files + 1, meter.bytes + file.size
-            meter.tell()
+            meter.report()
         writer.commit()
+        sentences = sum(source.sentences for source in sources.values())
+        record, settings = None, wanted_vectors(vectors, manifest, sentences)
+        if settings is not None:
+            removed = [(old.first, old.first + old.sentences) for old in _removed(known, sources)]
+            build = VectorBuild(out, folder, settings, meter.report_embedding)
+            new_numbers = (manifest.numbers, writer.numbers)
+            record = build.run(out / manifest.generation, manifest.vectors, removed, new_numbers)
+            meter.new_vectors = build.embedded
         write_sources(folder, sources.values())
-        made = Manifest(
+        new = Manifest(
             generation=folder.name,
             pages=sum(source.pages for source in sources.values()),
-            sentences=sum(source.sentences for source in sources.values()),
+            sentences=sentences,
             roots=plan.roots,
+            numbers=writer.numbers,
+            vectors=record,
         )
-        write_manifest(out, made)
-    return made, sources
+        write_manifest(out, new)
+        clear_journal(out)
+    return new, sources
 
 
-def _read(file: SourceFile, label: str, writer: Writer, tell: Report, meter: _Meter) -> Source:
+def _read(file: SourceFile, label: str, writer: Writer, report: Report, meter: Meter) -> Source:
     digest = _digest(file)
     if digest is None:
         raise Unreadable(Problem(file.source, "cannot be read."))
     pages = sentences = 0
-    for page in read_pages(file, tell):
+    first = writer.numbers
+    for page in read_pages(file, report):
         writer.add(page, file.source)
         meter.count(page)
         pages, sentences = pages + 1, sentences + len(page.sentences)
-    return _source(file, label, digest, pages, sentences)
+    return _source(file, label, digest, pages, sentences, first)
 
 
-def _source(file: SourceFile, label: str, digest: str, pages: int, sentences: int) -> Source:
-    return Source(file.source, label, file.size, file.mtime_ns, time.time_ns(), digest, pages, sentences)
+def _source(file: SourceFile, label: str, digest: str, pages: int, sentences: int, first: int) -> Source:
+    now = time.time_ns()
+    return Source(file.source, label, file.size, file.mtime_ns, now, digest, pages, sentences, first)
+
+
+def _removed(known: dict[str, Source], sources: dict[str, Source]) -> Iterator[Source]:
+    """Sources whose sentences are no longer in the index."""
+    for name, source in known.items():
+        if name not in sources or sources[name].first != source.first:
+            yield source
 
 
 def _digest(file: SourceFile) -> str | None:
@@ -285,10 +281,12 @@ def _digest(file: SourceFile) -> str | None:
 
 
 @contextmanager
-def _generation(out: Path, current: str, copy: bool = True) -> Iterator[tuple[Path, Writer]]:
+def _generation(
+    out: Path, current: str, copy: bool = True, numbers: int = 0
+) -> Iterator[tuple[Path, Writer]]:
     """A new generation to write in; removed again when the block fails, otherwise the old one is."""
     folder = next_generation(out, current, copy)
-    writer = Writer(folder)
+    writer = Writer(folder, numbers)
     try:
         yield folder, writer
     except BaseException:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from adjudge.retrieval.pipeline import EvidencePipeline
+from adjudge.config import DEFAULT_EVIDENCE
+from adjudge.io.chunks import chunks
+from adjudge.retrieval.pipeline import WINDOW, EvidencePipeline
 from adjudge.retrieval.protocol import Retriever
-from adjudge.types import MAX_EVIDENCE, Claim, SentenceRef
+from adjudge.types import Claim, SentenceRef
 
 DEFAULT_KS = (1, 3, 5, 10, 20)
 
@@ -66,19 +68,19 @@ def evaluate_retrieval(
 
     A pipeline with gold is shown the claims' gold pages, and the scores say so.
     """
-    depth = 10 * max(*ks, MAX_EVIDENCE)
+    depth = 10 * max(*ks, DEFAULT_EVIDENCE)
     injected = isinstance(retriever, EvidencePipeline) and retriever.injected
-    rows = []
+    rows: list[_Row] = []
     without = 0
-    for claim in claims:
-        if not claim.gold:
-            without += 1
-            continue
+    for window in chunks(claims, WINDOW):
+        usable = [claim for claim in window if claim.gold]
+        without += len(window) - len(usable)
         if isinstance(retriever, EvidencePipeline):
-            found = retriever.retrieve_for(claim, depth)
+            retrieved = retriever.retrieve_for(usable, depth)
         else:
-            found = retriever.retrieve(claim.text, depth)
-        rows.append(_judge(claim, [sentence.ref for sentence in found]))
+            retrieved = retriever.retrieve_many([claim.text for claim in usable], depth)
+        for claim, sentences in zip(usable, retrieved, strict=True):
+            rows.append(_row(claim, [sentence.ref for sentence in sentences]))
     labels = dict.fromkeys(sorted(row.label for row in rows))
     return RetrievalScores(
         overall=_mean(rows, ks),
@@ -94,12 +96,12 @@ def needs_two_pages(claim: Claim) -> bool:
     return bool(claim.gold) and all(len({ref.page for ref in group}) > 1 for group in claim.gold)
 
 
-def _judge(claim: Claim, found: Sequence[SentenceRef]) -> _Row:
-    lines = {ref: rank for rank, ref in reversed(list(enumerate(found, start=1)))}
-    order = dict.fromkeys(ref.page for ref in found)
+def _row(claim: Claim, ranked: Sequence[SentenceRef]) -> _Row:
+    lines = {ref: rank for rank, ref in reversed(list(enumerate(ranked, start=1)))}
+    order = dict.fromkeys(ref.page for ref in ranked)
     pages = {page: rank for rank, page in enumerate(order, start=1)}
     never = float("inf")
-    first = set(found[:MAX_EVIDENCE])
+    first = set(ranked[:DEFAULT_EVIDENCE])
     gold = {ref for group in claim.gold for ref in group}
     return _Row(
         label=claim.label or "",

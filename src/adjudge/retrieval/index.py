@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -10,8 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from adjudge.errors import ConfigError
 from adjudge.retrieval.analysis import PROSE, TITLE, analyzers, bracket_of, index_text, name_of
-from adjudge.retrieval.storage import IndexUnusable, Manifest, check_name, read_manifest
+from adjudge.retrieval.context import contexts
+from adjudge.retrieval.storage import IndexUnusable, Manifest, check_name, read_manifest, read_sources
+from adjudge.retrieval.vectors import SentenceVectors
 from adjudge.types import Evidence, Page, Sentence, SentenceRef
 
 if TYPE_CHECKING:
@@ -33,7 +37,12 @@ class StoredSentence(NamedTuple):
     end: int | None
     source: str | None
     links: tuple[str, ...]
-    title: str = ""
+    title: str
+    number: int
+    """Unique in the index; what the sentence's vector is found by."""
+    context: str = ""
+    """The sentence before, where this one does not name its subject."""
+    location: str | None = None
 
     @property
     def ref(self) -> SentenceRef:
@@ -51,6 +60,8 @@ class StoredSentence(NamedTuple):
             start=self.start,
             end=self.end,
             title=self.title,
+            context=self.context,
+            location=self.location,
         )
 
 
@@ -67,14 +78,14 @@ _decode_page = msgspec.msgpack.Decoder(StoredPage).decode
 
 
 class Hit(NamedTuple):
-    """A sentence found, with its BM25 score."""
+    """A sentence with its BM25 score."""
 
     sentence: StoredSentence
     score: float
 
 
 class PageHit(NamedTuple):
-    """A page found, with its BM25 score."""
+    """A page with its BM25 score."""
 
     page: StoredPage
     score: float
@@ -88,6 +99,7 @@ class Index:
     manifest: Manifest
     pages: tantivy.Index
     sentences: tantivy.Index
+    vectors: SentenceVectors | None = None
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Index:
@@ -98,10 +110,18 @@ class Index:
             manifest = read_manifest(path)
             folder = path / manifest.generation
             try:
-                return cls(path, manifest, open_part(folder / "pages"), open_part(folder / "sentences"))
+                record = manifest.vectors
+                vectors = None if record is None else SentenceVectors.open(folder, record)
+                pages, sentences = (open_part(folder / name) for name in ("pages", "sentences"))
+                return cls(path, manifest, pages, sentences, vectors)
             except (ValueError, OSError) as error:
                 reason = error  # a build may have replaced the generation just now: look again
         raise IndexUnusable(f"{path}: damaged index ({reason}). Delete the folder and index again.")
+
+    @classmethod
+    def unpublished(cls, path: Path, folder: Path) -> Index:
+        """A generation that no manifest names yet, its documents committed."""
+        return cls(path, Manifest(), open_part(folder / "pages"), open_part(folder / "sentences"))
 
     def search_pages(self, query: tantivy.Query, limit: int) -> list[PageHit]:
         """The best pages for a query over the page schema."""
@@ -119,22 +139,50 @@ class Index:
         hits = self.search_sentences(query, self.sentences.searcher().doc_freq("page", page))
         return sorted((hit.sentence for hit in hits), key=lambda sentence: sentence.line)
 
+    def numbered_sentences(self, first: int, end: int) -> list[StoredSentence]:
+        """The sentences with numbers from ``first`` to below ``end``, by number."""
+        from tantivy import FieldType, Query
+
+        query = Query.range_query(self.sentences.schema, "number", FieldType.Integer, first, end - 1)
+        hits = self.search_sentences(query, end - first)
+        return sorted((hit.sentence for hit in hits), key=lambda sentence: sentence.number)
+
     def holds(self, refs: Iterable[SentenceRef]) -> bool:
         """Whether every one of these sentences is in the index."""
         lines: dict[str, set[int]] = {}
         for page, line in refs:
             lines.setdefault(page, set()).add(line)
         return all(
-            wanted <= {found.line for found in self.page_sentences(page)} for page, wanted in lines.items()
+            wanted <= {sentence.line for sentence in self.page_sentences(page)}
+            for page, wanted in lines.items()
         )
+
+
+def fingerprint(index: Index) -> str:
+    """A hash of what an index holds: the same documents, the same hash, whenever they were indexed.
+
+    To be asked for when the index is opened: a build may remove the list of documents later.
+    """
+    try:
+        sources = read_sources(index.path / index.manifest.generation)
+    except IndexUnusable:
+        if read_manifest(index.path).generation == index.manifest.generation:
+            raise
+        raise ConfigError(f"{index.path}: another process has just changed the index. Try again.") from None
+    digest = hashlib.sha256(f"{index.manifest.pages} {index.manifest.sentences}".encode())
+    for name in sorted(sources):
+        digest.update(f"\n{name}\0{sources[name].sha256}".encode("utf-8", "backslashreplace"))
+    return digest.hexdigest()
 
 
 class Writer:
     """Adds and removes pages of one generation; nothing is visible before ``commit``."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, numbers: int = 0) -> None:
         from tantivy import Document
 
+        self.numbers = numbers
+        """The number of the next sentence."""
         self._document = Document
         self._writers = {
             name: open_part(folder / name, create=True).writer(heap_size=WRITER_MEMORY, num_threads=1)
@@ -145,21 +193,25 @@ class Writer:
         """Add a page that came from ``source``."""
         title = index_text(page.title)
         body = []
-        for sentence in page.sentences:
+        for sentence, context in zip(page.sentences, contexts(page.sentences), strict=True):
             text = index_text(sentence.text)
             body.append(text)
-            self._add("sentences", _sentence_fields(page, sentence, source, title, text))
-        stored = StoredPage(_valid(page.id), _valid(page.title), page.source)
+            stored = _stored(page, sentence, self.numbers, context)
+            fields = {"source": source, "page": stored.page, "number": stored.number}
+            record = {"title": title, "text": text, "stored": msgspec.msgpack.encode(stored)}
+            self._add("sentences", fields | record)
+            self.numbers += 1
+        stored_page = StoredPage(_valid(page.id), _valid(page.title), page.source)
         self._add(
             "pages",
             {
                 "source": source,
-                "page": stored.page,
+                "page": stored_page.page,
                 "name": name_of(title),
                 "bracket": bracket_of(title),
                 "title": title,
                 "body": "\n".join(body),
-                "stored": msgspec.msgpack.encode(stored),
+                "stored": msgspec.msgpack.encode(stored_page),
             },
         )
 
@@ -173,9 +225,10 @@ class Writer:
         for writer in self._writers.values():
             writer.commit()
             writer.wait_merging_threads()
+        self._writers = {}
 
     def abandon(self) -> None:
-        """Stop without a commit."""
+        """Stop without a commit; nothing to do after one."""
         for writer in self._writers.values():
             writer.rollback()
             writer.wait_merging_threads()
@@ -211,13 +264,14 @@ def _schema(part: str) -> tantivy.Schema:
         builder.add_text_field("bracket", tokenizer_name=PROSE, index_option="freq")
         builder.add_text_field("body", tokenizer_name=PROSE, index_option="freq")
     else:
+        builder.add_integer_field("number", indexed=True)
         builder.add_text_field("text", tokenizer_name=PROSE, index_option="freq")
     builder.add_bytes_field("stored", stored=True, indexed=False)
     return builder.build()
 
 
-def _sentence_fields(page: Page, sentence: Sentence, source: str, title: str, text: str) -> dict[str, Any]:
-    stored = StoredSentence(
+def _stored(page: Page, sentence: Sentence, number: int, context: str) -> StoredSentence:
+    return StoredSentence(
         _valid(page.id),
         sentence.line,
         _valid(sentence.text),
@@ -226,14 +280,10 @@ def _sentence_fields(page: Page, sentence: Sentence, source: str, title: str, te
         page.source,
         tuple(map(_valid, sentence.links)),
         _valid(page.title),
+        number,
+        _valid(context),
+        None if sentence.location is None else _valid(sentence.location),
     )
-    return {
-        "source": source,
-        "page": stored.page,
-        "title": title,
-        "text": text,
-        "stored": msgspec.msgpack.encode(stored),
-    }
 
 
 def _search(part: tantivy.Index, query: tantivy.Query, limit: int) -> list[tuple[float, bytes]]:

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
+from adjudge.config import DEFAULT_EVIDENCE
 from adjudge.errors import ConfigError
+from adjudge.io.chunks import chunks
+from adjudge.retrieval import protocol
 from adjudge.retrieval.index import Index
-from adjudge.retrieval.protocol import Retriever
-from adjudge.retrieval.select import LexicalSelector, Selector
-from adjudge.types import MAX_EVIDENCE, Claim, Evidence, Example, SentenceRef
+from adjudge.retrieval.protocol import Retriever, Selector
+from adjudge.retrieval.selectors import LexicalSelector
+from adjudge.types import Claim, Evidence, Example, SentenceRef
 
 CANDIDATES = 30
-"""Sentences a selector chooses from; chosen on FEVER's training claims, as the weight of the fusion was."""
+"""Sentences a selector reads; tuned on FEVER's training claims, as the weight of the fusion was."""
+
+WINDOW = 32
+"""Claims whose evidence is retrieved together where claims are read as a stream."""
 
 LookUp = Callable[[SentenceRef], Evidence | None]
-"""The sentence at a place, None where the corpus lacks it."""
+"""The sentence of a reference, None where the corpus lacks it."""
 WithinPages = Callable[[str, Sequence[str], int], Sequence[Evidence]]
 """(claim, pages, k) → the best k sentences of these pages, scored as a retriever would."""
 
@@ -31,7 +38,7 @@ class EvidencePipeline:
     retriever: Retriever
     selector: Selector = LexicalSelector()
     candidates: int = CANDIDATES
-    k: int = MAX_EVIDENCE
+    k: int = DEFAULT_EVIDENCE
     within: WithinPages | None = None
 
     def __post_init__(self) -> None:
@@ -45,44 +52,85 @@ class EvidencePipeline:
         """Whether gold pages join the candidates; what is made so says it (``gold_injected``)."""
         return self.within is not None
 
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """Retriever, selector and the numbers between them."""
+        return {
+            "kind": "pipeline",
+            "retriever": dict(self.retriever.identity),
+            "selector": dict(self.selector.identity),
+            "candidates": self.candidates,
+            "gold_injected": self.injected,
+        }
+
     def find(self, claim: str) -> tuple[Evidence, ...]:
         """At most ``k`` sentences for a claim, best first; none is an answer."""
         return tuple(self.retrieve(claim, self.k))
 
     def retrieve(self, claim: str, k: int) -> list[Evidence]:
-        """At most ``k`` sentences: the candidates in the selector's order, then what else was found."""
-        return self._ordered(claim, (), k)
+        """:meth:`retrieve_many` for one claim."""
+        return protocol.retrieve(self, claim, k)
 
-    def retrieve_for(self, claim: Claim, k: int) -> list[Evidence]:
-        """As :meth:`retrieve`, with the claim's gold pages among the candidates if :meth:`with_gold` said so."""
-        return self._ordered(claim.text, sorted({ref.page for group in claim.gold for ref in group}), k)
+    def retrieve_many(self, claims: Sequence[str], k: int) -> list[list[Evidence]]:
+        """At most ``k`` sentences each: the candidates in the selector's order, then the other sentences."""
+        return self._retrieve(claims, [()] * len(claims), k)
 
-    def example(self, claim: Claim) -> Example:
-        """For evaluation: what was found, and no gold, unless :meth:`with_gold` asked for gold pages."""
-        evidence = tuple(self.retrieve_for(claim, self.k))
-        return Example(claim.id, claim.text, evidence, claim.label, self.injected)
+    def retrieve_for(self, claims: Sequence[Claim], k: int) -> list[list[Evidence]]:
+        """As :meth:`retrieve_many`, with gold pages among the candidates if :meth:`with_gold` was called."""
+        pages = [sorted({ref.page for group in claim.gold for ref in group}) for claim in claims]
+        return self._retrieve([claim.text for claim in claims], pages, k)
 
-    def training_example(self, claim: Claim, look_up: LookUp) -> Example:
-        """For training: gold sentences first (score 1.0), then those found, ``k`` in all."""
-        gold = gold_sentences(claim, look_up)
-        refs = {sentence.ref for sentence in gold}
-        found = [sentence for sentence in self.find(claim.text) if sentence.ref not in refs]
-        return Example(claim.id, claim.text, tuple([*gold, *found][: self.k]), claim.label, True)
+    def examples(self, claims: Sequence[Claim]) -> list[Example]:
+        """For evaluation: the sentences retrieved, and no gold unless :meth:`with_gold` was called."""
+        return [
+            Example(claim.id, claim.text, tuple(evidence), claim.label, self.injected)
+            for claim, evidence in zip(claims, self.retrieve_for(claims, self.k), strict=True)
+        ]
 
-    def _ordered(self, claim: str, gold_pages: Sequence[str], k: int) -> list[Evidence]:
-        found = self.retriever.retrieve(claim, max(k, self.candidates))
-        offered, rest = found[: self.candidates], found[self.candidates :]
-        if self.within is not None and gold_pages:
-            known = {sentence.ref for sentence in offered}
-            added = [s for s in self.within(claim, gold_pages, self.candidates) if s.ref not in known]
-            # As a retriever orders its own: a selector that keeps the order must see one order.
-            offered = sorted([*offered, *added], key=lambda sentence: -sentence.score)
-            known.update(sentence.ref for sentence in added)
-            rest = [sentence for sentence in rest if sentence.ref not in known]
-        return [*self.selector.select(claim, offered, min(k, len(offered))), *rest][:k]
+    def training_examples(self, claims: Sequence[Claim], look_up: LookUp) -> list[Example]:
+        """For training: gold sentences first (score 1.0), then those retrieved, ``k`` in all."""
+        examples = []
+        retrieved = self.retrieve_many([claim.text for claim in claims], self.k)
+        for claim, sentences in zip(claims, retrieved, strict=True):
+            gold = gold_sentences(claim, look_up)
+            refs = {sentence.ref for sentence in gold}
+            others = [sentence for sentence in sentences if sentence.ref not in refs]
+            examples.append(
+                Example(claim.id, claim.text, tuple([*gold, *others][: self.k]), claim.label, True)
+            )
+        return examples
+
+    def _retrieve(
+        self, claims: Sequence[str], gold_pages: Sequence[Sequence[str]], k: int
+    ) -> list[list[Evidence]]:
+        offers, rests = [], []
+        retrieved = self.retriever.retrieve_many(claims, max(k, self.candidates))
+        for claim, pages, sentences in zip(claims, gold_pages, retrieved, strict=True):
+            offer, rest = sentences[: self.candidates], sentences[self.candidates :]
+            if self.within is not None and pages:
+                offer, rest = self._add_gold_pages(claim, pages, offer, rest, self.within)
+            offers.append(offer)
+            rests.append(rest)
+        selections = self.selector.select_many(claims, offers, k)
+        return [[*selection, *rest][:k] for selection, rest in zip(selections, rests, strict=True)]
+
+    def _add_gold_pages(
+        self,
+        claim: str,
+        pages: Sequence[str],
+        offer: list[Evidence],
+        rest: list[Evidence],
+        within: WithinPages,
+    ) -> tuple[list[Evidence], list[Evidence]]:
+        known = {sentence.ref for sentence in offer}
+        added = [s for s in within(claim, pages, self.candidates) if s.ref not in known]
+        known.update(sentence.ref for sentence in added)
+        # As a retriever orders its own: a selector that keeps the order must see one order.
+        offer = sorted([*offer, *added], key=lambda sentence: -sentence.score)
+        return offer, [sentence for sentence in rest if sentence.ref not in known]
 
     def with_gold(self, within: WithinPages) -> EvidencePipeline:
-        """The pipeline with the sentences of gold pages among the candidates of :meth:`example`.
+        """The pipeline with the sentences of gold pages among the candidates of :meth:`examples`.
 
         So was FEVER's development data published. Selection stays as it is: gold pages are offered, gold
         sentences are not marked. ``IndexRetriever.retrieve_within`` is such a function.
@@ -91,7 +139,7 @@ class EvidencePipeline:
 
 
 def sentence_in(index: Index) -> LookUp:
-    """The sentences of an index by place, the last pages looked at kept at hand."""
+    """The sentences of an index by reference; the last pages read are cached."""
 
     @lru_cache(maxsize=1024)
     def lines(page: str) -> dict[int, Evidence]:
@@ -111,8 +159,8 @@ class RankingExample:
 
 def gold_sentences(claim: Claim, look_up: LookUp) -> list[Evidence]:
     """The different gold sentences that the corpus holds, group by group, with score 1.0."""
-    found = (look_up(ref) for ref in dict.fromkeys(ref for group in claim.gold for ref in group))
-    return [replace(sentence, score=1.0) for sentence in found if sentence and sentence.text.strip()]
+    sentences = (look_up(ref) for ref in dict.fromkeys(ref for group in claim.gold for ref in group))
+    return [replace(sentence, score=1.0) for sentence in sentences if sentence and sentence.text.strip()]
 
 
 def ranking_examples(
@@ -126,11 +174,11 @@ def ranking_examples(
     All sentences of all gold groups are positives, those of the second hop too. A retriever that looks
     at pages proposes other sentences of the gold pages and of the pages next to them.
     """
-    for claim in claims:
-        gold = gold_sentences(claim, look_up)
-        refs = {ref for group in claim.gold for ref in group}
-        if gold:
-            found = retriever.retrieve(claim.text, candidates)
-            others = tuple(sentence for sentence in found if sentence.ref not in refs)
+    for window in chunks(claims, WINDOW):
+        usable = [(claim, gold) for claim in window if (gold := gold_sentences(claim, look_up))]
+        retrieved = retriever.retrieve_many([claim.text for claim, _ in usable], candidates)
+        for (claim, gold), sentences in zip(usable, retrieved, strict=True):
+            refs = {ref for group in claim.gold for ref in group}
+            others = tuple(sentence for sentence in sentences if sentence.ref not in refs)
             if others:
                 yield RankingExample(claim.text, tuple(gold), others)

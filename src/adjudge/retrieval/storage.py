@@ -2,7 +2,8 @@
 
     manifest.json      format, version, the current generation, counts
     .lock              held while an index is written
-    g00000003/         pages/ and sentences/ (tantivy) and sources.jsonl (what is in them)
+    .embedding/        vectors of a build that was interrupted
+    g00000003/         pages/ and sentences/ (tantivy), vectors/, and sources.jsonl (what is in them)
 
 A build works on a copy of the current generation (hard links: segment files are never rewritten) and ends
 by replacing manifest.json, one atomic step. Whatever interrupts it, the old generation stays as it was.
@@ -17,17 +18,19 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from adjudge.data.documents import printable
-from adjudge.data.files import write_atomic
 from adjudge.errors import AdjudgeError, DataError
+from adjudge.io.files import write_atomic
 
 FORMAT = "adjudge-index"
-VERSION = 1
+VERSION = 2
 
 MANIFEST = "manifest.json"
+EMBEDDING = ".embedding"
 SOURCES = "sources.jsonl"
 
 
@@ -37,6 +40,16 @@ class IndexUnusable(DataError):
 
 class IndexLocked(AdjudgeError, RuntimeError):
     """Another process is writing the index."""
+
+
+@dataclass(frozen=True, slots=True)
+class VectorRecord:
+    """What an index says about its sentence vectors."""
+
+    embedder: dict[str, Any]
+    """Name, hash of the weights, most tokens of a text, and whether pronouns are given context."""
+    dimension: int
+    segments: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +63,9 @@ class Manifest:
     sentences: int = 0
     roots: dict[str, str] = field(default_factory=dict)
     """Name of each corpus → its full path."""
+    numbers: int = 0
+    """Sentences are numbered as they are added; the number that the next one gets."""
+    vectors: VectorRecord | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +80,8 @@ class Source:
     sha256: str
     pages: int
     sentences: int
+    first: int
+    """The number of its first sentence; the others follow it."""
 
 
 def read_manifest(path: Path) -> Manifest:
@@ -76,18 +94,18 @@ def read_manifest(path: Path) -> Manifest:
     except OSError as error:
         raise IndexUnusable(f"{path}: cannot be read ({error.strerror}).") from None
     try:
-        found = msgspec.json.decode(raw)
+        record = msgspec.json.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        found = None
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        record = None
+    if not isinstance(record, dict) or record.get("format") != FORMAT:
         raise IndexUnusable(f"{path}: manifest.json is not that of an adjudge index. Choose another folder.")
-    if found.get("version") != VERSION:
+    if record.get("version") != VERSION:
         raise IndexUnusable(
-            f"{path}: index format {found.get('version')!r}, this version of adjudge reads {VERSION}.\n"
+            f"{path}: index format {record.get('version')!r}, this version of adjudge reads {VERSION}.\n"
             f"Delete the folder and index the documents again."
         )
     try:
-        return msgspec.convert(found, Manifest)
+        return msgspec.convert(record, Manifest)
     except msgspec.ValidationError as error:
         raise IndexUnusable(f"{path}: damaged manifest.json ({error}). Index the documents again.") from None
 
@@ -141,13 +159,17 @@ def check_name(path: Path) -> None:
 
 def _own(name: str) -> bool:
     """What an interrupted first build leaves behind."""
-    return name == ".lock" or name.startswith(f".{MANIFEST}.") or (name[:1] == "g" and name[1:].isdigit())
+    return (
+        name in (".lock", EMBEDDING)
+        or name.startswith(f".{MANIFEST}.")
+        or (name[:1] == "g" and name[1:].isdigit())
+    )
 
 
 def next_generation(path: Path, current: str, copy: bool = True) -> Path:
     """A new generation's folder, a copy of the current one or empty; what failed builds left is removed."""
     for stale in path.iterdir():
-        if _own(stale.name) and stale.name not in (".lock", current):
+        if _own(stale.name) and stale.name not in (".lock", EMBEDDING, current):
             shutil.rmtree(stale) if stale.is_dir() else stale.unlink()
     folder = path / f"g{int(current[1:] or 0) + 1:08d}"
     for part in ("pages", "sentences"):
@@ -157,14 +179,15 @@ def next_generation(path: Path, current: str, copy: bool = True) -> Path:
             if file.name in ("meta.json", ".managed.json"):
                 shutil.copyfile(file, folder / part / file.name)
             elif not file.name.endswith(".lock"):
-                _link(file, folder / part / file.name)
+                link(file, folder / part / file.name)
     return folder
 
 
-def _link(file: Path, target: Path) -> None:
+def link(file: Path, target: Path) -> None:
+    """A second name for a file that is never rewritten; a copy where the file system has no hard links."""
     try:
         os.link(file, target)
-    except OSError:  # a file system without hard links
+    except OSError:
         shutil.copyfile(file, target)
 
 

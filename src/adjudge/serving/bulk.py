@@ -1,46 +1,44 @@
-"""Verdicts for a whole file of claims: streamed, in order, and resumed where an interrupted job stopped.
+"""Verdicts for a whole file of claims: in order, and resumed where an interrupted job stopped.
 
-Beside ``out`` stand, until the job is done,
+Beside ``out`` stands, until the job is done, the folder ``out.parts``:
 
-    out.part         the verdicts so far, appended line by line; renamed to ``out`` at the end
-    out.part.json    what they rest on: model, corpus, selector, k
+    job.json          what the verdicts depend on: model, corpus, selector, k, …
+    00000007.jsonl    the verdicts on a window of claims; the file is there whole or not at all
 
-Claims are weighed in windows that depend on their place in the file alone, so that a job which was
-interrupted, however often, ends in the same file as one that was not.
+Windows depend on the positions of the claims in the file alone. So a job ends in the same file however often it was
+interrupted, and whether it runs here or on a cluster (:mod:`adjudge.cluster.bulk`).
 """
 
 from __future__ import annotations
 
-import os
 import shutil
-import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import msgspec
+from filelock import FileLock, Timeout
 
-from adjudge.data.fever import write_submission
-from adjudge.data.files import write_atomic, write_json
-from adjudge.data.readers import read_claims_any
-from adjudge.data.records import PathLike, claim_field, read_records
-from adjudge.data.verdicts import read_verdicts, verdict_record
+from adjudge.data.formats import read_claim_texts, read_claims
+from adjudge.data.records import PathLike
+from adjudge.data.verdicts import read_verdicts, write_verdicts
 from adjudge.errors import ConfigError, DataError
+from adjudge.io.chunks import chunks
+from adjudge.io.files import write_atomic, write_json
+from adjudge.retrieval.pipeline import WINDOW
 from adjudge.retrieval.protocol import Retriever
-from adjudge.retrieval.search import IndexRetriever
-from adjudge.serving.corpus import fingerprint, open_corpus
-from adjudge.serving.selectors import selector_identity, weights_hash
-from adjudge.serving.verifier import NO_CORPUS, WINDOW, Corpus, Verifier
-from adjudge.training.dataset import chunks
-from adjudge.types import ABSTAINED, Claim, ClaimId, Verdict
+from adjudge.serving.verifier import Corpus, Verifier
+from adjudge.types import Claim, Verdict
+
+OTHER_JOB = "It belongs to another job: choose another --out, or pass --force to begin again."
 
 
 @dataclass(frozen=True, slots=True)
 class BulkReport:
-    """What a bulk job wrote: verdicts in all, those an earlier attempt had left, counts by label or ABSTAINED."""
+    """What a bulk job wrote: verdicts in all, those an earlier attempt had left, counts by answer."""
 
     claims: int
     resumed: int
@@ -48,216 +46,209 @@ class BulkReport:
     gold_injected: bool
 
 
-class Line(msgspec.Struct):
-    """What a resumed job must know of a verdict."""
+@dataclass(frozen=True)
+class BulkJob:
+    """A file of claims, and where the verdicts on them go.
 
-    id: ClaimId
-    claim: str
-    label: str
-    abstained: bool = False
+    Attributes:
+        claims: JSON lines with ``id`` (or ``claim_id``) and ``claim``; nothing else is read, unless ``inject_gold``.
+        out: gets the verdicts, one per line, in the order of the claims.
+        submission: gets the same as a FEVER submission.
+        inject_gold: read the claims with their gold, and offer the gold pages' sentences to the selector; every
+            verdict says so, and there can be no submission.
+        restart: begin again, whatever an interrupted job left.
+    """
+
+    claims: PathLike
+    out: PathLike
+    submission: PathLike | None = None
+    inject_gold: bool = False
+    restart: bool = False
+
+    def __post_init__(self) -> None:
+        if self.inject_gold and self.submission is not None:
+            raise ConfigError("A submission cannot say that gold was injected: leave out one of the two.")
 
     @property
-    def answer(self) -> str:
-        """As a verdict's."""
-        return ABSTAINED if self.abstained else self.label
+    def folder(self) -> Path:
+        """Where the verdicts are collected; it exists while the job is not done."""
+        out = Path(self.out).absolute()
+        return out.with_name(f"{out.name}.parts")
 
-
-def read_claims(path: PathLike) -> Iterator[Claim]:
-    """The claims of any JSONL file with ``id`` (or ``claim_id``) and ``claim``; nothing else is looked at."""
-    for where, identity, record in read_records(path, ("id", "claim_id")):
-        yield Claim(identity, claim_field(record, where))
+    def read_claims(self) -> Iterator[Claim]:
+        """The claims of the file, with their gold where that is wanted."""
+        if self.inject_gold:
+            return read_claims(self.claims, require_gold=True)
+        return read_claim_texts(self.claims)
 
 
 def verify_file(
     verifier: Verifier,
-    claims: PathLike,
-    out: PathLike,
+    job: BulkJob,
     corpus: Corpus | None = None,
-    submission: PathLike | None = None,
-    restart: bool = False,
-    inject_gold: bool = False,
     progress: Callable[[int], None] = lambda done: None,
 ) -> BulkReport:
-    """Write a verdict for every claim of a file, one per line, in its order.
+    """Write a verdict for every claim of a file.
 
-    What an interrupted call left in ``out.part`` is kept and gone on from, if it rests on the same model,
-    corpus and settings; ``restart`` begins again. ``submission`` is the same as a FEVER submission.
-    With ``inject_gold`` the claims are read with their gold, and the gold pages' sentences are offered to the
-    selector; every verdict says so, and there can be no submission. ``progress`` hears how many are written.
+    What an interrupted call left is kept and gone on from, if it depends on the same model, corpus and settings.
+    ``progress`` gets the number of verdicts written so far.
     """
-    check_submission(submission, inject_gold)
-    out = Path(out)
-    part = out.with_name(f"{out.name}.part")
-    job = part.with_name(f"{part.name}.json")
-    retriever = _opened(verifier.corpus if corpus is None else corpus)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with held(part) as stream:
-            known = _take_up(stream, part, job, job_definition(verifier, retriever, inject_gold), restart)
-            labels = Counter(line.answer for line in known)
-            for label in _append(stream, known, verifier, claims, retriever, part, inject_gold):
-                labels[label] += 1
-                progress(labels.total())
-            os.fsync(stream.fileno())
-        if submission is not None:
-            write_submission(submission, read_verdicts(part))
-        finish(part, out)  # last: where out is, the job is done
-    finally:
-        if part.exists() and not part.stat().st_size:  # nothing to resume
-            part.unlink()
-        if not part.exists():
-            job.unlink(missing_ok=True)
-    return BulkReport(labels.total(), len(known), dict(labels), inject_gold)
-
-
-def check_submission(submission: PathLike | None, inject_gold: bool) -> None:
-    """What a submission cannot say must not be in it."""
-    if inject_gold and submission is not None:
-        raise ConfigError("A submission cannot say that gold was injected: leave out one of the two.")
-
-
-def claims_of(path: PathLike, with_gold: bool) -> Iterator[Claim]:
-    """The claims of a file, with their gold where that is wanted."""
-    return read_claims_any(path) if with_gold else read_claims(path)
-
-
-def _append(
-    stream: BinaryIO,
-    known: list[Line],
-    verifier: Verifier,
-    claims: PathLike,
-    retriever: Retriever,
-    part: Path,
-    inject_gold: bool,
-) -> Iterator[str]:
-    """Write the verdicts that are missing, and yield their labels."""
-    position = 0
-    for window in chunks(claims_of(claims, inject_gold), WINDOW):
-        written = known[position : position + len(window)]
-        check_same(written, window, part, claims)
-        position += len(window)
-        if len(written) == len(window):
-            continue
-        # The whole window again, though some of it may be written: its rows are padded together.
-        for verdict in judge_window(verifier, window, retriever, inject_gold)[len(written) :]:
-            stream.write(msgspec.json.encode(verdict_record(verdict)) + b"\n")
-            stream.flush()
-            yield verdict.answer
-    if not position:
-        raise DataError(f"{claims}: the file is empty, expected one claim per line.")
-    if position < len(known):
-        raise DataError(
-            f"{part}: holds {len(known):,} verdicts, but {claims} has {position:,} claims. {OTHER_JOB}"
-        )
+    retriever = verifier.retriever(corpus, reopen=True)
+    parts = Parts(job)
+    with parts.collect(job_definition(verifier, retriever, job.inject_gold)):
+        for number, window in parts.missing():
+            parts.write(number, judge_window(verifier, window, retriever, job.inject_gold))
+            progress(parts.answers.total())
+    return parts.report()
 
 
 def judge_window(
     verifier: Verifier, window: list[Claim], retriever: Retriever, inject_gold: bool
 ) -> list[Verdict]:
     """Verdicts on a window of claims, the same whatever was judged before it."""
-    verifier.forget()
+    verifier.clear_cache()
     return list(verifier.verify_many(window, retriever, inject_gold))
 
 
-OTHER_JOB = "It belongs to another job: choose another --out, or pass --force to begin again."
-
-
-def _opened(corpus: Corpus | None) -> Retriever:
-    """The corpus as it is now; a verifier may have opened it long ago."""
-    if corpus is None:
-        raise ConfigError(NO_CORPUS)
-    return IndexRetriever(open_corpus(corpus)) if isinstance(corpus, (str, os.PathLike)) else corpus
-
-
-def job_definition(verifier: Verifier, retriever: Retriever, inject_gold: bool) -> dict[str, Any]:
-    """What decides the verdicts besides the claims."""
-    corpus = fingerprint(retriever.index) if isinstance(retriever, IndexRetriever) else _kind(retriever)
-    return {
-        "model": weights_hash(verifier.model.module),
-        "corpus": corpus,
-        "selector": selector_identity(verifier.chooser()),
-        "k": verifier.k,
-        "candidates": verifier.candidates,
-        "temperature": verifier.temperature,
-        "minimum confidence": verifier.min_confidence,
+def job_definition(
+    verifier: Verifier, retriever: Retriever, inject_gold: bool, precision: str | None = None
+) -> dict[str, Any]:
+    """What decides the verdicts besides the claims; ``precision`` where the workers' is not the verifier's own."""
+    judge = dict(verifier.judge.identity)
+    computed_in = judge.pop("precision", None)
+    definition = {
+        "model": judge,
+        "precision": precision or computed_in,
+        "corpus": dict(retriever.identity),
+        "selector": dict(verifier.loaded_selector().identity),
+        "k": verifier.settings.k,
+        "candidates": verifier.settings.candidates,
+        "minimum confidence": verifier.settings.min_confidence,
         "gold_injected": inject_gold,
     }
+    plain: dict[str, Any] = msgspec.json.decode(
+        msgspec.json.encode(definition)
+    )  # as a file would give it back
+    return plain
 
 
-def _kind(thing: object) -> str:
-    return type(thing).__name__
+def verdicts_path(folder: Path, number: int) -> Path:
+    """The file of a window's verdicts."""
+    return folder / f"{number:08d}.jsonl"
 
 
-def _take_up(
-    stream: BinaryIO, part: Path, job: Path, definition: dict[str, Any], restart: bool
-) -> list[Line]:
-    """The verdicts an earlier attempt left; the stream then stands behind the last whole one."""
-    known, end = ([], 0) if restart else whole_lines(stream, part)
-    if known:
-        check_definition(job, definition, part)
-    stream.truncate(end)
-    stream.seek(end)
-    write_json(job, definition)
-    return known
+class Parts:
+    """The verdicts of a job, window by window, in its folder; ``answers`` counts them."""
 
+    def __init__(self, job: BulkJob) -> None:
+        self.job = job
+        self.folder = job.folder
+        self.answers: Counter[str] = Counter()
+        self.resumed = 0
+        self.windows = 0
 
-def whole_lines(stream: BinaryIO, part: Path) -> tuple[list[Line], int]:
-    """(verdicts, their bytes); a last line without an end was cut off by the interruption."""
-    decode = msgspec.json.Decoder(Line).decode
-    lines: list[Line] = []
-    end = 0
-    for raw in stream:
-        if not raw.endswith(b"\n"):
-            break
+    @contextmanager
+    def collect(self, definition: dict[str, Any]) -> Iterator[None]:
+        """Own the folder during the block; after it, all windows have verdicts, which become ``out``."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(self.folder / "lock")
         try:
-            lines.append(decode(raw))
-        except msgspec.DecodeError as error:
-            raise DataError(f"{part}:{len(lines) + 1}: not a verdict ({error}). {OTHER_JOB}") from None
-        end += len(raw)
-    return lines, end
+            lock.acquire(timeout=0)
+        except Timeout:
+            raise ConfigError(
+                f"{self.folder}: another process is writing it. Wait until it is done."
+            ) from None
+        try:
+            self.resume_partial(definition)
+            yield
+            self._finish()
+        finally:
+            if not any(self.folder.glob("*.jsonl")):  # done, or nothing to resume
+                shutil.rmtree(self.folder, ignore_errors=True)
+            lock.release()
 
-
-def check_definition(job: Path, definition: dict[str, Any], part: Path) -> None:
-    """Refuse to go on with verdicts that rest on something else."""
-    try:
-        found = msgspec.json.decode(job.read_bytes(), type=dict[str, Any])
-    except (OSError, msgspec.MsgspecError):
-        found = {}
-    changed = [name for name in definition if found.get(name) != definition[name]]
-    if changed:
-        raise ConfigError(f"{part}: was made with another {' and '.join(changed)}. {OTHER_JOB}")
-
-
-def check_same(known: list[Line], window: list[Claim], part: Path, claims: PathLike) -> None:
-    """Refuse verdicts on other claims than those at their place in the file."""
-    for line, claim in zip(known, window, strict=False):
-        if (line.id, line.claim) != (claim.id, claim.text):
-            raise DataError(
-                f"{part}: has a verdict on claim {line.id!r} where {claims} has another claim, {claim.id!r}. "
-                f"{OTHER_JOB}"
-            )
-
-
-def finish(part: Path, out: Path) -> None:
-    """Give the whole file its name."""
-    if out.suffix != ".gz":
-        os.replace(part, out)
-        return
-    with open(part, "rb") as stream, write_atomic(out) as packed:
-        shutil.copyfileobj(stream, packed)
-    part.unlink()
-
-
-@contextmanager
-def held(part: Path) -> Iterator[BinaryIO]:
-    """Open the partial file, which no other process may have open; the system lets go when this one ends."""
-    with open(part, "a+b") as stream:
-        if sys.platform != "win32":  # elsewhere an open file cannot be renamed by another process anyway
-            import fcntl
-
+    def resume_partial(self, definition: dict[str, Any]) -> None:
+        """Keep the verdicts that an earlier attempt left, if they depend on the same things."""
+        path = self.folder / "job.json"
+        if self.job.restart:
+            self._clear()
+        elif any(self.folder.glob("*.jsonl")):
             try:
-                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise ConfigError(f"{part}: another process is writing it. Wait until it is done.") from None
-        stream.seek(0)
-        yield stream
+                earlier = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
+            except (OSError, msgspec.MsgspecError):
+                earlier = {}
+            changes = [name for name in definition if earlier.get(name) != definition[name]]
+            if changes:
+                raise ConfigError(
+                    f"{self.folder}: was made with another {' and '.join(changes)}. {OTHER_JOB}"
+                )
+        write_json(path, definition)
+
+    def missing(self) -> Iterator[tuple[int, list[Claim]]]:
+        """(number, claims) of the windows without verdicts; the others are checked and counted."""
+        self.windows = 0
+        for number, window in enumerate(chunks(self.job.read_claims(), WINDOW)):
+            self.windows += 1
+            if self.path(number).exists():
+                self._check(number, window)
+                self.count(number)
+                self.resumed += len(window)
+            else:
+                yield number, window
+        if not self.windows:
+            raise DataError(f"{self.job.claims}: the file is empty, expected one claim per line.")
+        beyond = [path for path in self.folder.glob("*.jsonl") if int(path.stem) >= self.windows]
+        if beyond:
+            raise DataError(f"{min(beyond)}: {self.job.claims} has fewer claims. {OTHER_JOB}")
+
+    def path(self, number: int) -> Path:
+        """The file of a window's verdicts."""
+        return verdicts_path(self.folder, number)
+
+    def write(self, number: int, verdicts: list[Verdict]) -> None:
+        """Add the verdicts of a window."""
+        write_verdicts(self.path(number), verdicts)
+        self.answers.update(verdict.answer for verdict in verdicts)
+
+    def count(self, number: int) -> None:
+        """Count a window that has got its verdicts from elsewhere."""
+        self.answers.update(verdict.answer for verdict in read_verdicts(self.path(number)))
+
+    def report(self) -> BulkReport:
+        """What has been written."""
+        return BulkReport(self.answers.total(), self.resumed, dict(self.answers), self.job.inject_gold)
+
+    def _check(self, number: int, window: list[Claim]) -> None:
+        """Refuse verdicts on other claims than those at their position in the file."""
+        path, claims = self.path(number), self.job.claims
+        verdicts = list(read_verdicts(path))
+        for verdict, claim in zip(verdicts, window, strict=False):
+            if (verdict.id, verdict.claim) != (claim.id, claim.text):
+                raise DataError(
+                    f"{path}: has a verdict on claim {verdict.id!r} where {claims} has another claim, {claim.id!r}. "
+                    f"{OTHER_JOB}"
+                )
+        if len(verdicts) != len(window):
+            raise DataError(f"{path}: holds {len(verdicts)} verdicts on {len(window)} claims. {OTHER_JOB}")
+
+    def _finish(self) -> None:
+        paths = [self.path(number) for number in range(self.windows)]
+        if self.job.submission is not None:
+            from adjudge.data.submissions import write_submission
+
+            write_submission(self.job.submission, _chained(paths))
+        with write_atomic(Path(self.job.out)) as stream:  # last: where out is, the job is done
+            for path in paths:
+                with open(path, "rb") as part:
+                    shutil.copyfileobj(part, stream)
+        self._clear()
+
+    def _clear(self) -> None:
+        for path in self.folder.iterdir():
+            if path.name != "lock":
+                path.unlink()
+
+
+def _chained(paths: Iterable[Path]) -> Iterator[Verdict]:
+    for path in paths:
+        yield from read_verdicts(path)

@@ -1,105 +1,107 @@
-"""The verifier: a trained verdict model behind a few plain calls."""
+"""The verifier: finds evidence for claims and has a judge weigh it."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
+from adjudge.encoders.device import pick_device
 from adjudge.errors import ConfigError, DataError
-from adjudge.retrieval.pipeline import CANDIDATES, EvidencePipeline
-from adjudge.retrieval.protocol import Retriever
-from adjudge.retrieval.search import IndexRetriever
-from adjudge.retrieval.select import Selector
-from adjudge.serving.corpus import open_corpus
-from adjudge.serving.selectors import forget, load_selector
-from adjudge.training.checkpoint import VerdictModel
-from adjudge.training.dataset import chunks
-from adjudge.training.precision import set_precision
-from adjudge.training.predict import predict
-from adjudge.training.shipped import load_any
-from adjudge.types import MAX_EVIDENCE, Claim, Evidence, Example, Label, Verdict
+from adjudge.io.chunks import chunks
+from adjudge.judges.folder import load_judge
+from adjudge.judges.protocol import Judge
+from adjudge.retrieval.corpus import open_corpus
+from adjudge.retrieval.index import Index
+from adjudge.retrieval.pipeline import WINDOW, EvidencePipeline
+from adjudge.retrieval.protocol import (
+    Retriever,
+    Selector,
+    SingleRetriever,
+    SingleSelector,
+    as_retriever,
+    as_selector,
+)
+from adjudge.retrieval.retriever import IndexRetriever, by_meaning, open_retriever
+from adjudge.retrieval.selectors import check_selector, clear_cache, load_selector
+from adjudge.serving.settings import VerifierSettings
+from adjudge.types import Claim, Evidence, Example, Verdict
 
-WINDOW = 32
-"""Claims whose evidence is found before the model weighs it, all in one pass."""
-
-NO_CORPUS = "No corpus: name an index, a folder or a file of documents."
-
-Corpus = str | os.PathLike[str] | Retriever
+Name = str | os.PathLike[str]
+Corpus = Name | Retriever | SingleRetriever
 
 
 class Verifier:
     """Finds evidence for claims and weighs it.
 
     Args:
-        model: a trained verdict model; :meth:`load` reads one from a run folder.
-        corpus: where to look when a call names no corpus: an index, a folder or file of documents, or any
-            object with ``retrieve(claim, k)``.
-        selector: what chooses among the sentences found: ``lexical``, ``fusion``, the folder of a trained
-            ranker, or any object with ``select(claim, candidates, k)``. Loaded when first needed.
-        k: sentences the model reads for a claim, at most five.
-        candidates: sentences the selector chooses from.
-        temperature: what the model's log-probabilities are divided by.
-        min_confidence: a verdict less probable than this is marked ``abstained``.
+        settings: which model, corpus and selector to use, and how; by default the package's own model.
+        judge: weighs the evidence, instead of the model that the settings name.
+        corpus: where to look when a call names no corpus, instead of the settings' corpus: any object with
+            ``retrieve_many(claims, k)`` or ``retrieve(claim, k)``.
+        selector: selects among the sentences retrieved, instead of the settings' selector: any object with
+            ``select_many(claims, candidates, k)`` or ``select(claim, candidates, k)``.
     """
 
     def __init__(
         self,
-        model: VerdictModel,
-        corpus: Corpus | None = None,
-        selector: str | Selector = "fusion",
-        k: int = MAX_EVIDENCE,
-        candidates: int = CANDIDATES,
-        temperature: float = 1.0,
-        min_confidence: float = 0.0,
+        settings: VerifierSettings | None = None,
+        *,
+        judge: Judge | None = None,
+        corpus: Retriever | SingleRetriever | None = None,
+        selector: Selector | SingleSelector | None = None,
     ) -> None:
-        if not 1 <= k <= MAX_EVIDENCE:
-            raise ConfigError(f"k = {k}: a verdict rests on 1 to {MAX_EVIDENCE} sentences.")
-        if candidates < k:
-            raise ConfigError(f"candidates = {candidates}: expected at least k = {k}.")
-        if not 0 <= min_confidence <= 1:
-            raise ConfigError(f"min_confidence = {min_confidence}: expected a probability, 0 to 1.")
-        self.model = model
-        self.corpus = corpus
-        self.selector = selector
-        self.k = k
-        self.candidates = candidates
-        self.temperature = temperature
-        self.min_confidence = min_confidence
-        self._loaded: Selector | None = None
+        self.settings = settings = settings or VerifierSettings()
+        self._corpus = None if corpus is None else as_retriever(corpus)
+        self._selector = None if selector is None else as_selector(selector)
         self._opened: dict[str, IndexRetriever] = {}
+        if self._corpus is None and settings.corpus is not None and not settings.corpus.exists():
+            raise DataError(f"{settings.corpus}: no such index, folder or file.")
+        if self._selector is None:
+            check_selector(settings.selector)
+        self._device = pick_device(settings.device)
+        self.judge = judge or load_judge(settings.model, self._device, settings.precision)
+        most = self.judge.max_evidence
+        if most is not None and settings.k > most:
+            raise ConfigError(f"k = {settings.k}: this model reads at most {most} sentences.")
 
     @classmethod
     def load(
         cls,
-        run: str | Path | None = None,
+        model: Name | Judge | None = None,
         corpus: Corpus | None = None,
-        selector: str | Selector = "fusion",
-        k: int = MAX_EVIDENCE,
-        candidates: int = CANDIDATES,
-        device: Any = "cpu",
-        min_confidence: float = 0.0,
-        precision: str = "auto",
+        selector: Name | Selector | SingleSelector | None = None,
+        **settings: Any,
     ) -> Verifier:
-        """The verifier of a run folder, a checkpoint or a shipped model; by default the one of the package.
+        """The verifier of a model: ``small`` (the default), the folder of a run, a checkpoint or an export, a judge.
 
-        ``precision`` is ``fp32``, ``int8`` (the encoder in whole numbers) or ``auto``: what suits the device.
+        Args:
+            model: which model.
+            corpus: where to look when a call names no corpus: an index, a folder or file of documents, or an object.
+            selector: what selects the sentences: a name, a ranker's folder, or an object.
+            settings: any other field of :class:`VerifierSettings`.
         """
-        loaded = load_any(run)
-        loaded.model.module.to(device)
-        set_precision(loaded.model, precision)
-        return cls(loaded.model, corpus, selector, k, candidates, loaded.temperature, min_confidence)
+        objects: dict[str, Any] = {}
+        for field, role, value in (
+            ("model", "judge", model),
+            ("corpus", "corpus", corpus),
+            ("selector", "selector", selector),
+        ):
+            if isinstance(value, (str, os.PathLike)):
+                settings[field] = value
+            elif value is not None:
+                objects[role] = value
+        if "judge" in objects and not hasattr(model, "judge"):
+            raise ConfigError(f"model: expected a name, a folder or a judge, found {type(model).__name__}.")
+        return cls(VerifierSettings(**settings), **objects)
 
     def verify(self, claim: str, corpus: Corpus | None = None) -> Verdict:
-        """The verdict on a claim from what the corpus says about it.
+        """The verdict on a claim by what the corpus says about it.
 
-        Where nothing is found the verdict is NOT ENOUGH INFO, and its ``reason`` says why.
+        Where nothing is found the verdict has no label, and its ``reason`` says why.
         """
-        if not claim.strip():
-            raise ConfigError("The claim is empty.")
-        return next(self.verify_many([claim], corpus))
+        return next(self.verify_many([_claim_text(claim)], corpus))
 
     def verify_many(
         self, claims: Iterable[str | Claim], corpus: Corpus | None = None, inject_gold: bool = False
@@ -109,80 +111,107 @@ class Verifier:
         Texts are numbered from 0; labels and gold that records may carry are not looked at, unless
         ``inject_gold`` offers the selector the sentences of the gold pages too: every verdict then says so.
         """
+        if isinstance(claims, (str, Claim)):
+            raise ConfigError("claims: expected a list of claims, found a single one; use verify.")
         retriever = self.retriever(corpus)
-        pipeline = EvidencePipeline(retriever, self.chooser(), self.candidates, self.k)
+        pipeline = EvidencePipeline(
+            retriever, self.loaded_selector(), self.settings.candidates, self.settings.k
+        )
         if inject_gold:
             if not isinstance(retriever, IndexRetriever):
-                raise ConfigError(
-                    f"Gold pages can be looked up in an index, not in a {type(retriever).__name__}."
-                )
+                kind = retriever.identity.get("kind")
+                raise ConfigError(f"Gold pages can be looked up in an index, not in a {kind}.")
             pipeline = pipeline.with_gold(retriever.retrieve_within)
         return self._verify(claims, pipeline)
 
     def classify(self, claim: str, evidence: Iterable[str | Evidence]) -> Verdict:
         """A verdict on evidence given by the caller: texts, or records that also say where they stand."""
-        if not claim.strip():
-            raise ConfigError("The claim is empty.")
+        if isinstance(evidence, (str, bytes, Evidence)) or not isinstance(evidence, Iterable):
+            raise ConfigError(
+                f"evidence: expected a list of sentences, found {type(evidence).__name__}; pass [sentence]."
+            )
         sentences = tuple(Evidence(item) if isinstance(item, str) else item for item in evidence)
-        if len(sentences) > MAX_EVIDENCE:
-            raise ConfigError(f"{len(sentences)} evidence sentences, expected at most {MAX_EVIDENCE}.")
-        return next(self.classify_many([Example(0, claim, sentences)]))
+        for sentence in sentences:
+            if not isinstance(sentence, Evidence):
+                raise ConfigError(f"evidence: expected texts, found {type(sentence).__name__} among them.")
+        most = self.judge.max_evidence
+        if most is not None and len(sentences) > most:
+            raise ConfigError(f"{len(sentences)} evidence sentences; this model reads at most {most}.")
+        return next(self.classify_many([Example(0, _claim_text(claim), sentences)]))
 
     def classify_many(self, examples: Iterable[Example]) -> Iterator[Verdict]:
         """A verdict for each example, in order, batched."""
-        for verdict in predict(self.model, examples, temperature=self.temperature):
-            weak = verdict.confidence < self.min_confidence
+        for verdict in self.judge.judge(examples):
+            weak = verdict.label is not None and verdict.confidence < self.settings.min_confidence
             yield replace(verdict, abstained=True) if weak else verdict
 
-    def retriever(self, corpus: Corpus | None = None) -> Retriever:
+    def retriever(self, corpus: Corpus | None = None, reopen: bool = False) -> Retriever:
         """What searches a corpus, by default the verifier's own.
 
-        A path is opened once (and documents indexed if need be); later calls see it as it was then.
+        A path is opened once (and documents indexed if need be); later calls see it as it was then, unless they
+        ``reopen`` it.
         """
-        corpus = self.corpus if corpus is None else corpus
-        if corpus is None:
-            raise ConfigError(NO_CORPUS)
-        if not isinstance(corpus, (str, os.PathLike)):
-            return corpus
-        key = os.path.abspath(corpus)
-        if key not in self._opened:
-            self._opened[key] = IndexRetriever(open_corpus(corpus))
+        source = corpus or self._corpus or self.settings.corpus
+        if source is None:
+            raise ConfigError("No corpus: name an index, a folder or a file of documents.")
+        if not isinstance(source, (str, os.PathLike)):
+            return as_retriever(source)
+        key = os.path.abspath(source)
+        if reopen or key not in self._opened:
+            self._opened[key] = self.search(open_corpus(source, by_meaning=by_meaning(self._selects_with)))
         return self._opened[key]
 
-    def forget(self) -> None:
-        """Drop what the selector remembers, so that the next verdicts do not hang on earlier claims."""
-        forget(self.chooser())
+    def search(self, index: Index) -> IndexRetriever:
+        """What searches an opened index for this verifier."""
+        return open_retriever(index, self._selects_with, self._device, self.settings.precision)
 
-    def chooser(self) -> Selector:
-        """The selector, loaded if it was only named."""
-        if self._loaded is None:
-            self._loaded = load_selector(self.selector) if isinstance(self.selector, str) else self.selector
-        return self._loaded
+    @property
+    def _selects_with(self) -> str | Selector:
+        return self.settings.selector if self._selector is None else self._selector
+
+    def loaded_selector(self) -> Selector:
+        """The selector, loaded when it is first needed."""
+        if self._selector is None:
+            self._selector = load_selector(
+                self.settings.selector, device=self._device, precision=self.settings.precision
+            )
+        return self._selector
+
+    def clear_cache(self) -> None:
+        """Drop what the selector remembers, so that the next verdicts do not depend on earlier claims."""
+        clear_cache(self.loaded_selector())
 
     def _verify(self, claims: Iterable[str | Claim], pipeline: EvidencePipeline) -> Iterator[Verdict]:
-        for window in chunks(_records(claims, pipeline.injected), WINDOW):
-            examples = [pipeline.example(claim) for claim in window]
-            weighed = iter(self.classify_many([example for example in examples if example.evidence]))
+        for window in chunks(_claim_records(claims, pipeline.injected), WINDOW):
+            examples = pipeline.examples(window)
+            verdicts = self.classify_many([example for example in examples if example.evidence])
             for example in examples:
-                yield next(weighed) if example.evidence else self._nothing_found(example, pipeline.retriever)
-
-    def _nothing_found(self, example: Example, retriever: Retriever) -> Verdict:
-        """NOT ENOUGH INFO, which needs no model to say."""
-        label = Label.NOT_ENOUGH_INFO.value
-        empty = isinstance(retriever, IndexRetriever) and not retriever.index.manifest.sentences
-        reason = "the corpus is empty" if empty else "nothing in the corpus matches the claim"
-        probabilities = {**dict.fromkeys(self.model.labels, 0.0), label: 1.0}
-        return Verdict(
-            example.id, example.claim, label, probabilities, (), reason, gold_injected=example.gold_injected
-        )
+                yield next(verdicts) if example.evidence else _empty_answer(example, pipeline.retriever)
 
 
-def _records(claims: Iterable[str | Claim], with_gold: bool) -> Iterator[Claim]:
+def _empty_answer(example: Example, retriever: Retriever) -> Verdict:
+    """No label: there is nothing that a judge could weigh."""
+    empty = isinstance(retriever, IndexRetriever) and not retriever.index.manifest.sentences
+    reason = "the corpus is empty" if empty else "nothing in the corpus matches the claim"
+    return Verdict(example.id, example.claim, None, {}, reason=reason, gold_injected=example.gold_injected)
+
+
+def _claim_text(claim: str) -> str:
+    if not isinstance(claim, str):
+        raise ConfigError(f"claim: expected a text, found {type(claim).__name__}.")
+    if not claim.strip():
+        raise ConfigError("The claim is empty.")
+    return claim
+
+
+def _claim_records(claims: Iterable[str | Claim], with_gold: bool) -> Iterator[Claim]:
     for number, claim in enumerate(claims):
-        if isinstance(claim, str):
+        if isinstance(claim, Claim):
+            record = replace(claim, label=None, gold=claim.gold if with_gold else ())
+        elif isinstance(claim, str):
             record = Claim(number, claim)
         else:
-            record = replace(claim, label=None, gold=claim.gold if with_gold else ())
+            raise ConfigError(f"claim {number}: expected a text or a Claim, found {type(claim).__name__}.")
         if not record.text.strip():
             raise DataError(f"Claim {record.id!r} is empty.")
         yield record

@@ -1,125 +1,257 @@
-"""A sentence ranker on disk and in use: built, written, read, asked for scores."""
+"""Training the sentence ranker: gold sentences above the other sentences of the retrieved pages."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+import hashlib
+import random
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
-from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import torch
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from safetensors import SafetensorError
-from safetensors.torch import load_file
+from torch import Tensor, nn
 
-from adjudge.data.files import write_json
-from adjudge.errors import ConfigError
-from adjudge.models import Backbone
-from adjudge.models.loading import load_encoder
-from adjudge.models.ranker import Ranker
-from adjudge.training.checkpoint import save_tensors
-from adjudge.training.dataset import chunks, tokenize
-from adjudge.training.rows import Layout, RowWriter
-from adjudge.types import FEVER_LABELS, Evidence, Example
+from adjudge.config import TrainingSettings
+from adjudge.encoders.dataset import Dataset, tokenize
+from adjudge.encoders.frozen import cached_states
+from adjudge.encoders.rows import RowWriter
+from adjudge.errors import DataError
+from adjudge.io.chunks import chunks
+from adjudge.retrieval import Index, IndexRetriever, RetrievalSettings, Retriever
+from adjudge.retrieval.pipeline import CANDIDATES, RankingExample, ranking_examples, sentence_in
+from adjudge.retrieval.ranker import (
+    RankerSettings,
+    TrainedRanker,
+    build_ranker,
+    load_ranker,
+    margin_loss,
+    pair_mask,
+    save_ranker,
+)
+from adjudge.retrieval.selectors import choose_weight
+from adjudge.training.distributed import Workers
+from adjudge.training.loop import Quality, Report, mixed_precision, train
+from adjudge.training.progress import TrainingProgress
+from adjudge.types import FEVER_LABELS, Claim, Evidence, Example
 
-FORMAT = 1
-BATCH_ROWS = 64
-
-
-class RankerSettings(BaseModel):
-    """The ranker and the pairs it learns from."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    backbone: str = Field("minilm", description="a short name, a hub id or a path")
-    max_length: int = Field(130, ge=16, le=512, description="tokens per row")
-    dropout: float = Field(0.1, ge=0, lt=1)
-    titles: bool = Field(True, description="show the model the page's title")
-    title_dropout: float = Field(0.2, ge=0, le=1, description="share of the claims trained without titles")
-    margin: float = Field(1.0, gt=0, allow_inf_nan=False, description="how far gold is to lie above others")
-    gold: int = Field(2, ge=1, description="most gold sentences of a claim")
-    negatives: int = Field(4, ge=1, description="other sentences of a claim: half the hardest, half any")
+RANKER_TRAINING = TrainingSettings(
+    epochs=1, batch_size=8, accumulation=2, lr=1e-4, freeze_layers=0, eval_every=50, warmup=0.1
+)
 
 
 @dataclass(frozen=True)
-class TrainedRanker:
-    """A ranker with what it takes to use it; ``weight`` is its share against the retriever's score."""
+class RankingData:
+    """Token rows of each claim, its ``gold`` (C,) first rows being gold."""
 
-    module: Ranker
-    writer: RowWriter
-    settings: RankerSettings
-    weight: float = 1.0
+    rows: Dataset
+    gold: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def ranking_data(
+    examples: Iterable[RankingExample], writer: RowWriter, settings: RankerSettings, seed: int
+) -> RankingData:
+    """Sample each claim's sentences and write them as rows.
+
+    Half of the others are the hardest, half are any. Titles are dropped for a whole claim or not at all:
+    their absence must not tell gold from others.
+    """
+    rng = random.Random(seed)
+    sampled, counts = [], []
+    for number, example in enumerate(examples):
+        gold = rng.sample(example.gold, min(settings.gold, len(example.gold)))
+        hard = -(-settings.negatives // 2)
+        rest = example.others[hard:]
+        any_of_rest = rng.sample(rest, min(settings.negatives - hard, len(rest)))
+        sentences = [*gold, *example.others[:hard], *any_of_rest]
+        if rng.random() < settings.title_dropout:
+            sentences = [replace(sentence, page="", title="") for sentence in sentences]
+        sampled.append(Example(number, example.claim, tuple(sentences)))
+        counts.append(len(gold))
+    return RankingData(tokenize(sampled, writer, FEVER_LABELS), np.asarray(counts, dtype=np.int64))
+
+
+def train_ranker(
+    examples: Iterable[RankingExample],
+    held_out: Iterable[RankingExample],
+    folder: Path,
+    settings: RankerSettings | None = None,
+    training: TrainingSettings = RANKER_TRAINING,
+    *,
+    resume: bool = False,
+    cache: Path | None = None,
+    workers: Workers | None = None,
+    report: Report = lambda metric, steps: None,
+) -> tuple[TrainedRanker, TrainingProgress]:
+    """Train a ranker; ``folder`` holds its best weights by pair accuracy on the held-out claims, and its log.
+
+    Args:
+        examples: claims with gold and other sentences.
+        held_out: claims that choose the checkpoint.
+        folder: the ranker's folder.
+        settings: model and pairs.
+        training: optimizer and schedule, in claims; ``freeze_layers`` freezes the lower layers.
+        resume: go on from ``resume.safetensors`` when it is there.
+        cache: where to keep the frozen layers' output; worth it from two epochs on.
+        workers: the other processes of this training.
+        report: called with every metric and the number of steps in all.
+    """
+    settings = settings or RankerSettings()
+    torch.manual_seed(training.seed)
+    ranker = build_ranker(settings, training.freeze_layers)
+    data = _check_claims("training", ranking_data(examples, ranker.writer, settings, training.seed))
+    as_used = settings.model_copy(update={"title_dropout": 0.0})
+    held = _check_claims("held-out", ranking_data(held_out, ranker.writer, as_used, training.seed))
+    if cache is not None:
+        data = replace(data, rows=cached_states(ranker.module.backbone, data.rows, cache))
+        held = replace(held, rows=cached_states(ranker.module.backbone, held.rows, cache))
+    folder.mkdir(parents=True, exist_ok=True)
+    task, identity = RankerTask(ranker, data, held, training), _identity(settings, data, held)
+    progress = train(task, training, folder, identity=identity, resume=resume, workers=workers, report=report)
+    return load_ranker(folder), progress
+
+
+def _check_claims(what: str, data: RankingData) -> RankingData:
+    if not len(data):
+        raise DataError(
+            f"No {what} claim has gold text in the corpus and another sentence beside it; "
+            "expected claims with gold evidence, and the corpus that it names."
+        )
+    return data
+
+
+@dataclass(frozen=True)
+class RankerTask:
+    """A ranker under the margin loss, for the loop; its accuracy is the share of pairs in which gold comes first."""
+
+    ranker: TrainedRanker
+    data: RankingData
+    held_out: RankingData
+    training: TrainingSettings
 
     @property
-    def device(self) -> torch.device:
-        """Where the module computes."""
-        return next(self.module.parameters()).device
+    def module(self) -> nn.Module:
+        """The ranker's."""
+        return self.ranker.module
 
-    def __call__(self, claim: str, sentences: Sequence[Evidence]) -> list[float]:
-        """One score per sentence, between −1 and 1."""
-        self.module.eval()
-        examples = [Example(0, claim, tuple(part)) for part in chunks(sentences, BATCH_ROWS)]
-        data = tokenize(examples, self.writer, FEVER_LABELS)
-        scores: list[float] = []
-        for place in range(len(data)):
-            with torch.inference_mode():
-                scores += self.module(data.batch([place]).to(self.device)).tolist()
-        return scores
+    @property
+    def claims(self) -> int:
+        """How many there are to train on."""
+        return len(self.data)
 
+    @property
+    def dev_claims(self) -> int:
+        """How many choose the checkpoint."""
+        return len(self.held_out)
 
-def build_ranker(settings: RankerSettings, freeze_layers: int = 0) -> TrainedRanker:
-    """A new ranker on a pre-trained backbone; the head's weights come from torch's random state."""
-    encoder, tokenizer = load_encoder(settings.backbone)
-    return _assemble(settings, encoder, tokenizer, freeze_layers)
+    def backward(self, claims: Sequence[int], shuffle: torch.Generator, workers: Workers) -> Quality:
+        """Gradients of one optimizer step: the mean over its claims, however they are cut up."""
+        values = torch.zeros(3, device=self.ranker.device)  # loss, pairs right, pairs
+        for part in chunks(workers.share(claims), self.training.batch_size):
+            with mixed_precision(self.ranker.device):
+                sums = _loss_and_pairs(self.ranker, self.data, part)
+            (sums[0] / len(claims)).backward()
+            values += sums.detach()
+        loss, right, pairs = workers.add(values).tolist()
+        return Quality(loss / len(claims), right / max(pairs, 1))
 
+    def evaluate(self) -> Quality:
+        """Loss and pair accuracy on the held-out claims."""
+        return pair_quality(self.ranker, self.held_out)
 
-def _assemble(
-    settings: RankerSettings, encoder: Any, tokenizer: Any, freeze_layers: int = 0, weight: float = 1.0
-) -> TrainedRanker:
-    backbone = Backbone(encoder, frozen=freeze_layers)
-    if backbone.max_length is not None and settings.max_length > backbone.max_length:
-        raise ConfigError(
-            f"max_length is {settings.max_length}; {settings.backbone} reads {backbone.max_length} tokens."
-        )
-    writer = RowWriter(tokenizer, Layout(max_length=settings.max_length, titles=settings.titles))
-    return TrainedRanker(Ranker(backbone, settings.dropout), writer, settings, weight)
-
-
-def save_ranker(ranker: TrainedRanker, folder: Path) -> None:
-    """Write a ranker with all that :func:`load_ranker` needs to read it without a hub."""
-    folder.mkdir(parents=True, exist_ok=True)
-    ranker.module.backbone.encoder.config.save_pretrained(folder)
-    ranker.writer.tokenizer.save_pretrained(folder)
-    save_tensors(folder / "model.safetensors", dict(ranker.module.state_dict()))
-    about = {"format": FORMAT, "ranker": ranker.settings.model_dump(mode="json"), "weight": ranker.weight}
-    write_json(folder / "ranker.json", about)
+    def save(self, folder: Path) -> None:
+        """Into the ranker's folder itself."""
+        save_ranker(self.ranker, folder)
 
 
-def load_ranker(folder: Path) -> TrainedRanker:
-    """The ranker that :func:`save_ranker` wrote, in eval mode."""
-    settings, weight = _about(folder)
-    from transformers import AutoConfig, AutoModel, AutoTokenizer
-
-    try:
-        encoder = AutoModel.from_config(AutoConfig.from_pretrained(folder), dtype=torch.float32)
-        ranker = _assemble(settings, encoder, AutoTokenizer.from_pretrained(folder), weight=weight)
-        ranker.module.load_state_dict(load_file(folder / "model.safetensors"))
-    except (SafetensorError, RuntimeError, OSError, ValueError) as error:
-        raise ConfigError(f"{folder}: damaged ranker ({error}).") from None
+def pair_quality(ranker: TrainedRanker, data: RankingData) -> Quality:
+    """Mean margin loss, and of all (gold, other) pairs the share in which gold scores higher; a tie is not."""
     ranker.module.eval()
-    return ranker
+    with torch.inference_mode():
+        parts = [_loss_and_pairs(ranker, data, claims) for claims in chunks(range(len(data)), 16)]
+    loss, right, pairs = torch.stack(parts).sum(dim=0).tolist()
+    return Quality(loss / max(len(data), 1), right / max(pairs, 1))
 
 
-def _about(folder: Path) -> tuple[RankerSettings, float]:
-    try:
-        about = json.loads((folder / "ranker.json").read_text(encoding="utf-8"))
-        if about["format"] != FORMAT:
-            raise ConfigError(f"{folder}: ranker format {about['format']}, this version reads {FORMAT}.")
-        return RankerSettings.model_validate(about["ranker"]), float(about["weight"])
-    except (FileNotFoundError, NotADirectoryError):
-        raise ConfigError(
-            f"{folder}: no ranker (no ranker.json). Train one: adjudge train-ranker --help."
-        ) from None
-    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError, ValidationError) as error:
-        raise ConfigError(f"{folder / 'ranker.json'}: damaged ({error}).") from None
+def _loss_and_pairs(ranker: TrainedRanker, data: RankingData, claims: Sequence[int]) -> Tensor:
+    """(3,) sums over claims: the loss, pairs with gold first, pairs."""
+    batch = data.rows.batch(claims).to(ranker.device)
+    counts = torch.from_numpy(data.gold[np.asarray(claims)]).to(batch.present.device)
+    gold = torch.arange(batch.present.shape[1], device=counts.device) < counts[:, None]  # (B, N)
+    scores: Tensor = ranker.module(batch)[batch.row_of]  # (B, N)
+    pairs = pair_mask(gold, batch.present)  # (B, N, N)
+    right = (scores[:, :, None] > scores[:, None, :]) & pairs
+    loss = margin_loss(scores, gold, batch.present, ranker.settings.margin).sum()
+    return torch.stack([loss, right.sum(), pairs.sum()])
+
+
+def _identity(settings: RankerSettings, data: RankingData, held: RankingData) -> str:
+    parts = [
+        settings.model_dump_json(),
+        data.rows.fingerprint(),
+        held.rows.fingerprint(),
+        str(data.gold.tolist()),
+    ]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class RankerReport:
+    """What a training gave, on the held-out claims; ``group_recall`` by weight, 0 leaving it out."""
+
+    claims: int
+    held_out: int
+    pair_accuracy: float
+    best_step: int
+    weight: float
+    group_recall: dict[float, float]
+
+
+def train_ranker_on(
+    claims: Iterable[Claim],
+    index: Index,
+    folder: Path,
+    settings: RankerSettings | None = None,
+    training: TrainingSettings = RANKER_TRAINING,
+    *,
+    retrieval: RetrievalSettings | None = None,
+    limit: int | None = None,
+    held_out: int = 200,
+    resume: bool = False,
+    workers: Workers | None = None,
+    report: Report = lambda metric, steps: None,
+) -> RankerReport:
+    """Train a ranker on claims with gold evidence in an indexed corpus, and choose its weight.
+
+    The first ``held_out`` usable claims, after a shuffle by the seed, choose the checkpoint and then the
+    weight of the ranker against the retriever's score (by whole gold groups in the first five); the next
+    ``limit`` are trained on. ``folder`` is what ``load_selector`` takes.
+    """
+    retriever = IndexRetriever(index, retrieval or RetrievalSettings())
+    look_up = sentence_in(index)
+    usable = [claim for claim in claims if claim.gold]
+    random.Random(training.seed).shuffle(usable)
+    aside, rest = usable[:held_out], usable[held_out:]
+    trained = list(islice(ranking_examples(rest, retriever, look_up), limit))
+    held = list(ranking_examples(aside, retriever, look_up))
+    ranker, progress = train_ranker(
+        trained, held, folder, settings, training, resume=resume, workers=workers, report=report
+    )
+    weight, shares = choose_weight(_scored_candidates(ranker, aside, retriever))
+    if workers is None or workers.is_first:
+        save_ranker(replace(ranker, weight=weight), folder)
+    return RankerReport(len(trained), len(held), progress.best_accuracy, progress.best_step, weight, shares)
+
+
+def _scored_candidates(
+    ranker: TrainedRanker, claims: Sequence[Claim], retriever: Retriever
+) -> list[tuple[Claim, list[Evidence], list[float]]]:
+    """Claims with their candidates and the ranker's score of each."""
+    texts = [claim.text for claim in claims]
+    candidates = retriever.retrieve_many(texts, CANDIDATES)
+    return list(zip(claims, candidates, ranker.score_many(texts, candidates), strict=True))

@@ -11,8 +11,10 @@ import pytest
 from adjudge.config import settings_from, to_toml
 from adjudge.data.verdicts import write_verdicts
 from adjudge.experiments.plan import Arm
+from adjudge.experiments.report.blocks import Report
 from adjudge.experiments.report.content import Content, gather
 from adjudge.experiments.report.html import to_html
+from adjudge.experiments.report.sections import build_report
 from adjudge.types import FEVER_LABELS, Evidence, Verdict
 
 S, R, N = FEVER_LABELS.names
@@ -81,15 +83,18 @@ def write_run(folder: Path, gold: Path, arm: Arm, seed: int, right: set[int], tu
         }
     )
     (folder / "config.toml").write_text(to_toml(settings))
-    for name in ("predictions", "dev_predictions"):
-        write_verdicts(folder / f"{name}.jsonl", verdicts(answers(right), 0.75 if arm == BASE else 0.4))
+    judgement = folder / "judgements" / "gold"
+    for path in (judgement / "predictions.jsonl", folder / "dev_predictions.jsonl"):
+        write_verdicts(path, verdicts(answers(right), 0.75 if arm == BASE else 0.4))
+    test_file = {"test": {"path": str(gold), "sha256": "ab" * 32}}
+    (judgement / "judgement.json").write_text(json.dumps({"data": test_file}))
     with (folder / "metrics.jsonl").open("w") as stream:
         for step in (1, 2, 3, 4):
             stream.write(json.dumps({"step": step, "split": "train", "loss": 2.0 / step}) + "\n")
         for step, accuracy in ((2, 0.3), (2, 0.4), (4, tuning)):  # step 2 was repeated after an interruption
-            stream.write(json.dumps({"step": step, "split": "dev", "label_accuracy": accuracy}) + "\n")
+            stream.write(json.dumps({"step": step, "split": "dev", "accuracy": accuracy}) + "\n")
     manifest = {
-        "data": {"test": {"path": str(gold), "sha256": "ab" * 32}},
+        "data": {},
         "best_dev_label_accuracy": tuning,
         "seconds": 2.5,
         "versions": {"python": "3.11.7"},
@@ -107,12 +112,15 @@ def write_comparison(folder: Path) -> Path:
         for seed, (right, tuning) in enumerate(seeds):
             name = f"{arm.objective}{arm.weighted:d}{seed}"
             write_run(folder / "runs" / name, gold, arm, seed, right, tuning)
-            runs.append({"arm": asdict(arm), "seed": seed, "run": name})
+            runs.append({"arm": asdict(arm), "seed": seed, "run": f"runs/{name}"})
     record = {
         "title": TITLE,
         "command": f"adjudge compare '{HOSTILE}'",
         "protocol": "nested",
         "gold_injected": True,
+        "test": str(gold),
+        "gold": str(gold),
+        "judgement": "gold",
         "runs": runs,
     }
     (folder / "comparison.json").write_text(json.dumps(record))
@@ -165,6 +173,11 @@ def content(comparison: Path, tuning: Path) -> Content:
 
 
 @pytest.fixture(scope="session")
-def source(content: Content) -> str:
+def report(content: Content) -> Report:
+    return build_report(content)
+
+
+@pytest.fixture(scope="session")
+def source(report: Report) -> str:
     """The page of the comparison."""
-    return to_html(content)
+    return to_html(report)

@@ -26,28 +26,21 @@ def test_an_unknown_arm_is_refused_with_the_known_ones(content: Content) -> None
 
 def test_changes_are_counted_and_flips_come_first(content: Content) -> None:
     found = content.changes
-    assert found is not None
+    assert found is not None and len(found.all) == 7
     # CE errs on 5–11, SR nowhere. Of these gold is N for 5, 8 and 11, where CE says S; the others flip.
-    assert (found.total, found.mended, found.broken, found.flipped) == (7, 7, 0, 4)
-    assert [change.id for change in found.rows] == [6, 7, 9, 10, 5, 8, 11]
-    assert [change.flipped for change in found.rows] == [True] * 4 + [False] * 3
+    assert [found.count(kind) for kind in ("fixed", "regressed", "flipped")] == [7, 0, 4]
+    assert [change.truth.id for change in found.all] == [6, 7, 9, 10, 5, 8, 11]
+    assert [change.flipped for change in found.all] == [True] * 4 + [False] * 3
 
 
-def test_the_other_way_round_the_same_claims_are_broken(content: Content) -> None:
+def test_the_other_way_round_the_same_claims_have_regressed(content: Content) -> None:
     assert content.changes is not None
-    found = changes(content.summary, content.changes.second, content.changes.first, most=2)
-    assert (found.total, found.mended, found.broken) == (7, 0, 7)
-    assert len(found.rows) == 2
+    found = changes(content.summary, content.changes.second, content.changes.first)
+    assert [found.count(kind) for kind in ("fixed", "regressed")] == [0, 7]
 
 
 def test_sentences_carry_both_weights_and_where_they_are_from(content: Content) -> None:
     assert content.changes is not None
-    gold, other = content.changes.rows[0].sentences
-    assert (gold.first_weight, gold.second_weight, gold.gold, gold.place) == (
-        0.75,
-        0.4,
-        True,
-        "Page 6, line 6",
-    )
-    assert (other.first_weight, other.second_weight, other.gold) == (0.25, 0.6, False)
-    assert other.place == "Other (page), line 0"
+    gold, other = content.changes.all[0].sentences
+    assert (gold.aside, gold.tag) == ("Page 6, line 6 · 0.75 → 0.40", "gold")
+    assert (other.aside, other.tag) == ("Other (page), line 0 · 0.25 → 0.60", "")

@@ -5,14 +5,15 @@ from pathlib import Path
 import pytest
 
 from adjudge.errors import DataError
-from adjudge.experiments.report.content import Content, Curve, gather
+from adjudge.experiments.report.content import Content, TrainingCurve, gather, protocol_facts
+from adjudge.experiments.report.findings import findings
 
 
 def test_a_repeated_step_counts_once_as_it_was_last(content: Content) -> None:
-    base = content.backbones[0].rows[0].arm
-    assert content.curves[base] == (
-        Curve(0, True, ((1, 2.0), (2, 1.0), (3, 2 / 3), (4, 0.5)), ((2, 0.4), (4, 0.6))),
-        Curve(1, False, ((1, 2.0), (2, 1.0), (3, 2 / 3), (4, 0.5)), ((2, 0.4), (4, 0.5))),
+    base = content.summary.arms[0].arm
+    assert content.training_curves[base] == (
+        TrainingCurve(0, True, ((1, 2.0), (2, 1.0), (3, 2 / 3), (4, 0.5)), ((2, 0.4), (4, 0.6))),
+        TrainingCurve(1, False, ((1, 2.0), (2, 1.0), (3, 2 / 3), (4, 0.5)), ((2, 0.4), (4, 0.5))),
     )
 
 
@@ -31,7 +32,7 @@ def test_a_lone_baseline_is_a_report_without_comparisons(own_comparison: Path) -
     for manifest in own_comparison.glob("runs/sr*/manifest.json"):
         manifest.unlink()
     found = gather(own_comparison)
-    assert found.findings == ("Only the baseline is finished: LA 41.67.",)
+    assert findings(found.summary) == ["Only the baseline is finished: LA 41.67."]
     assert found.changes is None
 
 
@@ -43,15 +44,15 @@ def test_without_a_finished_baseline_there_is_no_report(own_comparison: Path) ->
 
 
 def test_the_protocol_says_how_the_figures_came_about(content: Content) -> None:
-    said = dict(content.protocol)
-    assert said["Test claims"] == "12"
-    assert said["Selection"] == "nested"
-    assert said["Gold injected"].startswith("yes")
-    assert said["Seeds"] == "0, 1"
-    assert said["Data, test"].endswith(f"(SHA-256 {'ab' * 32})")
-    assert "epochs" in said["Training"] and "dropout" in said["Model"]
-    assert said["Time"] == "15 seconds over all finished runs"
-    assert said["Commit"] == "c0ffee"
+    facts = dict(protocol_facts(content.summary))
+    assert facts["Test claims"] == "12"
+    assert facts["Selection"] == "nested"
+    assert facts["Gold injected"].startswith("yes")
+    assert facts["Seeds"] == "0, 1"
+    assert facts["Data, test"].endswith(f"(SHA-256 {'ab' * 32})")
+    assert "epochs" in facts["Training"] and "dropout" in facts["Model"]
+    assert facts["Time"] == "15 seconds over all finished runs"
+    assert facts["Commit"] == "c0ffee"
 
 
 def test_a_title_may_be_given(comparison: Path) -> None:

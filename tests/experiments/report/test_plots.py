@@ -9,7 +9,7 @@ from lxml import etree
 from adjudge.experiments.report import plots
 from adjudge.experiments.report.content import Content
 from adjudge.experiments.report.drawing import VARIABLES
-from adjudge.experiments.report.effect import read_effect
+from adjudge.experiments.report.lambda_curve import read_lambda_curve
 
 
 @pytest.fixture(scope="module")
@@ -18,14 +18,15 @@ def drawn(content: Content) -> dict[str, str]:
 
 
 def draw(content: Content) -> dict[str, str]:
-    rows = content.backbones[0].rows
+    rows = content.summary.arms
+    measured = [(row.arm.name, row.calibration) for row in rows if row.calibration is not None]
     return {
         "seeds": plots.seeds_plot(rows, "seeds"),
         "differences": plots.difference_plot(rows, "differences"),
         "contradictions": plots.contradiction_plot(rows, "contradictions"),
-        "curves": plots.curves_plot(content.curves, "curves"),
-        "calibration": plots.calibration_plot(rows, "calibration"),
-        "effect": plots.effect_plot(content.effects[0], "effect"),
+        "curves": plots.curves_plot(content.training_curves, "curves"),
+        "calibration": plots.calibration_plot(measured, "calibration"),
+        "lambda": plots.lambda_plot(content.lambda_curves[0], "lambda"),
     }
 
 
@@ -70,11 +71,11 @@ def test_arms_are_named_in_words(drawn: dict[str, str]) -> None:
 def test_figures_in_a_plot_are_not_rounded_with_its_coordinates(
     drawn: dict[str, str], content: Content, tuning: Path
 ) -> None:
-    assert {"0.03125", "0.25", "1", "β = 0.9999", "selected"} <= set(words(drawn["effect"]))
-    found = content.backbones[0].rows[0].calibration
+    assert {"0.03125", "0.25", "1", "β = 0.9999", "selected"} <= set(words(drawn["lambda"]))
+    found = content.summary.arms[0].calibration
     assert found is not None
     assert f"ECE {found.ece:.3f} → {found.ece_tempered:.3f}" in words(drawn["calibration"])
-    assert read_effect(tuning) == content.effects[0]
+    assert read_lambda_curve(tuning) == content.lambda_curves[0]
 
 
 def test_a_seed_is_drawn_where_its_figure_is(drawn: dict[str, str], content: Content) -> None:

@@ -1,27 +1,26 @@
-"""A user's own documents as pages with sentences: txt, Markdown, HTML, PDF, JSONL and the wiki dump.
+"""A user's own documents as pages with sentences; ``kinds.TYPES`` has the types of file that are read.
 
-Bad files are reported and skipped, or raise with ``strict``. Memory does not grow with the size of a file,
-nothing outside the folders named is read, and nothing in a document is run or fetched.
+Bad files are reported and skipped, or raise with ``strict``. Memory does not grow with the size of a file
+beyond the limits of its type, nothing outside the folders named is read, and nothing in a document is run or
+fetched.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from adjudge.data.documents.files import KINDS, Problem, Report, SourceFile, printable, walk
-from adjudge.data.documents.html import SEPARATOR, html_blocks, read_html_pages
-from adjudge.data.documents.jsonl import jsonl_text, read_jsonl_pages, read_zip_pages
-from adjudge.data.documents.markdown import read_markdown_pages
-from adjudge.data.documents.pdf import pdf_texts, read_pdf_pages
-from adjudge.data.documents.text import read_text_pages, text_blocks
+from adjudge.data.documents.files import Problem, Report, SourceFile, printable, walk
+from adjudge.data.documents.kinds import SUFFIXES, TYPES, DocumentType, load_reader
 from adjudge.errors import AdjudgeError, DataError
 from adjudge.types import Page
 
 __all__ = [
-    "KINDS",
+    "SUFFIXES",
+    "TYPES",
+    "DocumentType",
     "Problem",
     "Report",
     "SourceDocument",
@@ -34,15 +33,6 @@ __all__ = [
     "strict_report",
     "walk",
 ]
-
-_READERS: dict[str, Callable[[SourceFile, Report], Iterator[Page]]] = {
-    "text": read_text_pages,
-    "markdown": read_markdown_pages,
-    "html": read_html_pages,
-    "pdf": read_pdf_pages,
-    "jsonl": read_jsonl_pages,
-    "zip": read_zip_pages,
-}
 
 
 class Unreadable(DataError):
@@ -62,15 +52,17 @@ class SourceDocument:
 
 
 def iter_documents(
-    paths: Iterable[str | os.PathLike[str]], strict: bool = False, report: Report | None = None
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    strict: bool = False,
+    report: Report | None = None,
 ) -> Iterator[SourceDocument]:
-    """Yield the pages of all documents in the files and folders named, one at a time.
+    """Yield the pages of all documents in the file or folder named, or in several, one at a time.
 
     ``report`` hears of everything that was left out or guessed; with ``strict``, what is left out raises
     ``DataError`` instead.
     """
     tell = strict_report(strict, report)
-    for root in paths:
+    for root in [paths] if isinstance(paths, (str, os.PathLike)) else paths:
         for file in walk(Path(root), tell):
             try:
                 for page in read_pages(file, tell):
@@ -82,7 +74,7 @@ def iter_documents(
 def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
     """The pages of one file; ``Unreadable`` when it cannot be read (further)."""
     try:
-        yield from _READERS[file.kind](file, report)
+        yield from load_reader(file.kind).read_pages(file, report)
     except OSError as error:
         reason = "has gone" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
         raise Unreadable(Problem(file.source, f"{reason}.")) from None
@@ -108,8 +100,9 @@ def strict_report(strict: bool, report: Report | None) -> Report:
 def source_text(path: str | os.PathLike[str], page: str = "") -> str:
     """The text in which the offsets of a page's sentences count.
 
-    For text and Markdown the decoded file, for HTML its extracted text, for a PDF the text of the page
-    that ``page`` names by ``#page=N``, for JSONL the ``text`` of the record with that id.
+    For text, Markdown and CSV the decoded file, for JSONL the ``text`` of the record with that id, for other
+    types the text extracted from the file, or from the part of it (``#page=N``, ``#sheet=N``, ``#slide=N``,
+    ``#chapter=N``) that ``page`` names.
     """
     problems: list[Problem] = []
     files = list(walk(Path(path), problems.append))
@@ -118,20 +111,9 @@ def source_text(path: str | os.PathLike[str], page: str = "") -> str:
         raise DataError(reason)
     file = files[0]
     try:
-        text = _source_text(file, page, problems.append)
+        text: str | None = load_reader(file.kind).read_source(file, page, problems.append)
     except OSError as error:
         raise DataError(f"{file.source}: cannot be read ({error.strerror}).") from None
     if text is None:
         raise DataError(f"{file.source}: has no page {page!r} with a text of its own.")
     return text
-
-
-def _source_text(file: SourceFile, page: str, report: Report) -> str | None:
-    if file.kind in ("text", "markdown"):
-        return "".join(text_blocks(file, report))
-    if file.kind == "html":
-        return SEPARATOR.join(block.text for block in html_blocks(file, report))
-    if file.kind == "pdf":
-        wanted = page.rpartition("#page=")[2]
-        return next((text for number, text, _ in pdf_texts(file, report) if str(number) == wanted), None)
-    return jsonl_text(file, page)

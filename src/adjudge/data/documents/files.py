@@ -4,29 +4,22 @@ from __future__ import annotations
 
 import os
 import stat
+from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import IO
 
+from adjudge.data.documents.kinds import SUFFIXES, DocumentType, suffix_of
 from adjudge.errors import DataError
 
-KINDS = {
-    ".txt": "text",
-    ".text": "text",
-    ".md": "markdown",
-    ".markdown": "markdown",
-    ".html": "html",
-    ".htm": "html",
-    ".xhtml": "html",
-    ".pdf": "pdf",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".jsonl.gz": "jsonl",
-    ".zip": "zip",
-}
-"""The type of document that a name's ending promises."""
+MAX_PROBLEMS = 100
+"""Bad records of one file that are named; the others are counted."""
+
+NAMED_OTHERS = 5
+"""Files of types that are not read, of which a report gives the names."""
 
 # Windows has no pipes or links to guard against here, but must be told not to translate line ends.
 _READ_FLAGS = os.O_RDONLY
@@ -36,7 +29,7 @@ for _flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What could not be read as it should: ``skipped`` when something was left out because of it.
+    """What could not be read as it should: ``skipped`` when something that should be read was left out.
 
     ``line`` is that of a bad record; its file's other records are kept.
     """
@@ -65,7 +58,7 @@ class SourceFile:
     path: Path
     name: str
     source: str
-    kind: str
+    kind: DocumentType
     size: int
     mtime_ns: int
 
@@ -73,7 +66,7 @@ class SourceFile:
     def title(self) -> str:
         """What to call a document that does not name itself."""
         base = self.name.rsplit("/", 1)[-1]
-        return base[: -len(_suffix(base))].replace("_", " ").strip() or base
+        return base[: -len(suffix_of(base))].replace("_", " ").strip() or base
 
 
 def printable(path: str | os.PathLike[str]) -> str:
@@ -87,8 +80,9 @@ def walk(
     """Yield the document files of a folder, or the file itself, in the order of their names.
 
     A link that leads out of the folder is reported; one that stays inside is passed over, since its
-    target is met anyway. Hidden files and folders, names of other types and ``exclude`` (the index that
-    is being written) are no part of a corpus. ``label`` replaces the folder's own name.
+    target is met anyway. Hidden files and folders and ``exclude`` (the index that is being written) are no
+    part of a corpus; files of other types are counted and the first named. ``label`` replaces the folder's
+    own name.
     """
     real = Path(os.path.realpath(root))
     label = label or printable(Path(os.path.abspath(root)).name) or "corpus"
@@ -101,12 +95,14 @@ def walk(
         yield from _walk_folder(real, label, report, exclude and Path(os.path.realpath(exclude)))
     elif not stat.S_ISREG(found.st_mode):
         report(Problem(printable(root), "is neither a file nor a folder."))
-    elif not _suffix(root.name):
-        known = " ".join(KINDS)
+    elif not suffix_of(root.name):
+        known = " ".join(SUFFIXES)
         report(Problem(printable(root), f"is of no type that can be read; names must end in one of {known}"))
     else:
         source = printable(os.path.abspath(root))
-        yield SourceFile(real, label, source, KINDS[_suffix(root.name)], found.st_size, found.st_mtime_ns)
+        yield SourceFile(
+            real, label, source, SUFFIXES[suffix_of(root.name)], found.st_size, found.st_mtime_ns
+        )
 
 
 def open_regular(path: Path) -> IO[bytes]:
@@ -118,7 +114,50 @@ def open_regular(path: Path) -> IO[bytes]:
     return os.fdopen(handle, "rb")
 
 
+@contextmanager
+def limited(file: SourceFile, report: Report, what: str) -> Iterator[Report]:
+    """A report that names the first problems of a file and counts the others, which may be millions."""
+    count = 0
+
+    def tell(problem: Problem) -> None:
+        nonlocal count
+        count += 1
+        if count <= MAX_PROBLEMS:
+            report(problem)
+
+    yield tell
+    if count > MAX_PROBLEMS:
+        report(Problem(file.source, f"has {count - MAX_PROBLEMS:,} more bad {what}."))
+
+
+@dataclass
+class _Others:
+    """Files of a folder whose types are not read."""
+
+    names: list[str] = field(default_factory=list)
+    endings: Counter[str] = field(default_factory=Counter)
+
+    def add(self, name: str) -> None:
+        ending = os.path.splitext(name)[1].lower()[:20]
+        self.endings[printable(ending) or "no ending"] += 1
+        if len(self.names) < NAMED_OTHERS:
+            self.names.append(_short(name))
+
+    def report(self, root: Path, report: Report) -> None:
+        count = self.endings.total()
+        if not count:
+            return
+        endings = ", ".join(
+            f"{number:,} {ending}" for ending, number in self.endings.most_common(NAMED_OTHERS)
+        )
+        more = ", …" if count > len(self.names) else ""
+        files = "1 file" if count == 1 else f"{count:,} files"
+        message = f"{files} of other types not read ({endings}): {', '.join(self.names)}{more}"
+        report(Problem(_short(root), message, skipped=False))
+
+
 def _walk_folder(root: Path, label: str, report: Report, exclude: Path | None) -> Iterator[SourceFile]:
+    others = _Others()
     waiting = [root]
     while waiting:
         folder = waiting.pop()
@@ -132,26 +171,30 @@ def _walk_folder(root: Path, label: str, report: Report, exclude: Path | None) -
             continue
         below = []
         for entry in entries:
-            if entry.name.startswith("."):
+            if entry.name.startswith((".", "~$")):  # the latter beside a file that an office program has open
                 continue
             try:
                 if entry.is_dir(follow_symlinks=False):
                     below.append(Path(entry.path))
-                elif file := _entry_file(entry, root, label, report):
+                elif file := _entry_file(entry, root, label, report, others):
                     yield file
             except OSError as error:
                 report(Problem(_short(entry.path), f"cannot be read ({error.strerror})."))
         waiting.extend(reversed(below))
+    others.report(root, report)
 
 
-def _entry_file(entry: os.DirEntry[str], root: Path, label: str, report: Report) -> SourceFile | None:
+def _entry_file(
+    entry: os.DirEntry[str], root: Path, label: str, report: Report, others: _Others
+) -> SourceFile | None:
     if entry.is_symlink():
         target = Path(os.path.realpath(entry.path))
         if not target.is_relative_to(root):
             report(Problem(_short(entry.path), f"is a link out of the folder, to {_short(target)}."))
         return None
-    suffix = _suffix(entry.name)
+    suffix = suffix_of(entry.name)
     if not suffix or (suffix == ".zip" and not fnmatch(entry.name.lower(), "wiki*.zip")):
+        others.add(entry.name)
         return None
     found = entry.stat(follow_symlinks=False)
     if not stat.S_ISREG(found.st_mode):
@@ -159,12 +202,7 @@ def _entry_file(entry: os.DirEntry[str], root: Path, label: str, report: Report)
         return None
     path = Path(entry.path)
     name = f"{label}/{printable(path.relative_to(root).as_posix())}"
-    return SourceFile(path, name, printable(path), KINDS[suffix], found.st_size, found.st_mtime_ns)
-
-
-def _suffix(name: str) -> str:
-    lower = name.lower()
-    return next((suffix for suffix in KINDS if lower.endswith(suffix) and len(lower) > len(suffix)), "")
+    return SourceFile(path, name, printable(path), SUFFIXES[suffix], found.st_size, found.st_mtime_ns)
 
 
 def _short(path: str | os.PathLike[str]) -> str:

@@ -5,25 +5,27 @@ Offsets count in the extracted text (``source_text``), whose blocks are separate
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from typing import Any
 
+from adjudge.data.documents.blocks import Block, block_sentences, block_text
 from adjudge.data.documents.files import Report, SourceFile
-from adjudge.data.documents.sentences import BLOCK, Span, split, to_pages, to_sentences
+from adjudge.data.documents.html_tables import HtmlTable
+from adjudge.data.documents.sentences import BLOCK, to_pages
+from adjudge.data.documents.tables import ROW_TEXT
 from adjudge.data.documents.text import text_blocks
-from adjudge.errors import DataError, MissingExtra
+from adjudge.errors import DataError
 from adjudge.types import Page
-
-SEPARATOR = "\n\n"
 
 SEGMENT = 1 << 22
 """Bytes after which a parser is replaced at the next safe place: it keeps all that it was fed."""
 LONGEST = 1 << 26
 """Bytes of one comment, script or tag; a longer one leaves no safe place, and the file is given up."""
+DEEPEST = 20
+"""Tables within tables; deeper ones are text."""
 
 _DROPPED = frozenset(
     "script style noscript template svg math iframe object embed applet audio video canvas select button "
@@ -36,29 +38,25 @@ _INLINE = frozenset(
 _CELLS = frozenset({"td", "th"})
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _PROBE = "adjudge-probe"
-_SENTENCE_END = re.compile(r"[.!?][\"')\]]*$")
 
 
-def read_html_pages(file: SourceFile, report: Report) -> Iterator[Page]:
+def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
     """The pages of an HTML file; the title is its ``title`` element, or the first ``h1``."""
-    text = _Text()
-    spans = _spans(html_blocks(file, report, text))
-    first = next(spans, None)  # the title stands before the first sentence
-    every = chain([first] if first else [], spans)
-    title = " ".join((text.title or text.heading).split())[:300] or file.title
-    yield from to_pages(file.name, title, to_sentences(every), file.source)
+    text = HtmlText()
+    blocks = html_blocks(text_blocks(file, report), text)
+    first = next(blocks, None)  # the title stands before the first block
+    title = text.name() or file.title
+    sentences = block_sentences(chain([first] if first else [], blocks))
+    yield from to_pages(file.name, title, sentences, file.source)
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A paragraph, list item, table row or heading of the extracted text."""
-
-    text: str
-    heading: bool
+def read_source(file: SourceFile, page: str, report: Report) -> str:
+    """The extracted text."""
+    return block_text(html_blocks(text_blocks(file, report)))
 
 
 @dataclass
-class _Text:
+class HtmlText:
     """What the parser calls for each event; keeps the text of blocks that are complete."""
 
     title: str = ""
@@ -69,25 +67,46 @@ class _Text:
     size: int = 0
     within: str = ""
     probed: bool = False
+    tables: list[HtmlTable] = field(default_factory=list)
+    table_count: int = 0
+    too_deep: int = 0
+    closing: bool = False
 
-    def start(self, tag: str, attributes: object) -> None:
+    def name(self) -> str:
+        """What the document calls itself."""
+        return " ".join((self.title or self.heading).split())[:300]
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        """An element begins."""
         if tag in _DROPPED:
             self.dropped = self.dropped or tag
-        elif tag == "br" or tag in _CELLS:
+        elif tag == "br":
             self._add(" ")
+        elif tag == "table":
+            self._start_table()
+        elif tag in _CELLS or tag == "tr":
+            self._start_cell(tag, attributes)
         elif tag not in _INLINE:
             self.finish()
             self.within = tag
 
     def end(self, tag: str) -> None:
+        """An element ends."""
         if tag in _DROPPED:
             if tag == self.dropped:
                 self.dropped = ""
-        elif tag not in _INLINE and tag not in _CELLS and tag != "br":
+        elif tag == "table":
+            self._end_table()
+        elif tag in _CELLS:
+            self._end_cell()
+        elif tag == "tr":
+            self._end_row()
+        elif tag not in _INLINE and tag != "br":
             self.finish()
             self.within = ""
 
     def data(self, data: str) -> None:
+        """Text, or a part of it."""
         if self.dropped:
             return
         if self.within == "title":
@@ -104,6 +123,25 @@ class _Text:
         self.comment(target)
 
     def close(self) -> None:
+        """The parser ends."""
+        self.finish()
+
+    def finish(self) -> None:
+        """End a block. In a cell it goes on, until the cell is too long to be one: then it is layout."""
+        if self.tables and self.tables[-1].cell_open:
+            if self.size <= ROW_TEXT:
+                self.pieces.append(" ")
+                return
+            self.pieces.insert(0, self.tables[-1].held)
+            self.tables[-1].held = ""
+            self.tables[-1].end_cell("")
+        self._finish_block()
+
+    def finish_all(self) -> None:
+        """End everything that is open, as the file has ended."""
+        while self.tables:
+            self.closing, self.too_deep = False, 0
+            self._end_table()
         self.finish()
 
     def _add(self, piece: str) -> None:
@@ -112,44 +150,90 @@ class _Text:
         if self.size > BLOCK:
             self.finish()
 
-    def finish(self) -> None:
+    def _take(self) -> str:
         text = " ".join("".join(self.pieces).split())
         self.pieces, self.size = [], 0
-        if text:
+        return text
+
+    def _finish_block(self) -> None:
+        if text := self._take():
             heading = self.within in _HEADINGS
             if heading and not self.heading:
                 self.heading = text[:BLOCK]
             self.blocks.append(Block(text, heading))
 
+    def _start_table(self) -> None:
+        if len(self.tables) == DEEPEST:
+            self.too_deep += 1
+            self._add(" ")
+            return
+        if self.tables and self.tables[-1].cell_open:
+            self.tables[-1].held += self._take() + " "  # goes on after the table within
+        else:
+            self._finish_block()
+        self.table_count += 1
+        self.tables.append(HtmlTable(self.table_count))
 
-def html_blocks(file: SourceFile, report: Report, text: _Text | None = None) -> Iterator[Block]:
-    """The blocks of the extracted text, as the file is read."""
-    try:
-        from lxml import etree
-    except ImportError:
-        raise MissingExtra("Reading HTML needs lxml", "documents") from None
+    def _end_table(self) -> None:
+        if self.closing or not self.tables:
+            return
+        if self.too_deep:
+            self.too_deep -= 1
+            return
+        self._end_row()
+        self._finish_block()
+        self.blocks.extend(self.tables.pop().close())
+        self.within = ""
 
-    text = text or _Text()
+    def _start_cell(self, tag: str, attributes: Mapping[str, str]) -> None:
+        if self.too_deep or not self.tables:
+            self._add(" ")
+        elif tag == "tr":
+            self._end_row()
+        else:
+            self._end_cell()
+            self._finish_block()
+            self.tables[-1].start_cell(tag, attributes)
+        self.within = "" if self.within != "title" else self.within
+
+    def _end_cell(self) -> None:
+        if self.tables and not self.closing and not self.too_deep and self.tables[-1].cell_open:
+            self.tables[-1].end_cell(self._take())
+
+    def _end_row(self) -> None:
+        if self.tables and not self.closing and not self.too_deep:
+            self._end_cell()
+            self._finish_block()
+            self.blocks.extend(self.tables[-1].end_row())
+
+
+def html_blocks(texts: Iterable[str], text: HtmlText | None = None) -> Iterator[Block]:
+    """The blocks of the extracted text, as the HTML comes."""
+    from lxml import etree
+
+    text = text or HtmlText()
     # The encoding is ours to find: told UTF-8, the parser heeds no declaration in the file.
     new = partial(etree.HTMLParser, target=text, encoding="utf-8", no_network=True, huge_tree=True)
     parser, fed = new(), 0
-    for block in text_blocks(file, report):
+    for block in texts:
         data = block.replace("\0", "").encode("utf-8", "replace")
         fed += len(data)
         if fed > SEGMENT:
-            place, text.probed = _place(data), False
-            parser.feed(data[:place] + f"<?{_PROBE}>".encode())
+            split_at, text.probed = _safe_offset(data), False
+            parser.feed(data[:split_at] + f"<?{_PROBE}>".encode())
             if text.probed and not text.dropped:
+                text.closing = True  # the parser ends, not the table
                 _close(parser)
-                parser, fed = new(), len(data) - place
+                text.closing = False
+                parser, fed = new(), len(data) - split_at
             elif fed > LONGEST:
                 raise DataError(f"has a comment, script or tag of more than {LONGEST >> 20} MiB.")
-            data = data[place:]
+            data = data[split_at:]
         parser.feed(data)
-        yield from _taken(text)
+        yield from _complete_blocks(text)
     _close(parser)
-    text.finish()
-    yield from _taken(text)
+    text.finish_all()
+    yield from _complete_blocks(text)
 
 
 def _close(parser: Any) -> None:
@@ -161,21 +245,12 @@ def _close(parser: Any) -> None:
         pass  # an empty file, or one that ends inside a tag: what came before is the text
 
 
-def _place(data: bytes) -> int:
+def _safe_offset(data: bytes) -> int:
     """Where to ask the parser: before a tag, else after white space, else at the end."""
     tag = data.rfind(b"<")
     return tag if tag >= 0 else data.rfind(b" ") + 1 or len(data)
 
 
-def _taken(text: _Text) -> list[Block]:
+def _complete_blocks(text: HtmlText) -> list[Block]:
     blocks, text.blocks = text.blocks, []
     return blocks
-
-
-def _spans(blocks: Iterator[Block]) -> Iterator[Span]:
-    start = 0
-    for block in blocks:
-        # A heading is a sentence only where it ends like one; otherwise it would outrank the prose.
-        if not block.heading or _SENTENCE_END.search(block.text):
-            yield from split(block.text, start)
-        start += len(block.text) + len(SEPARATOR)

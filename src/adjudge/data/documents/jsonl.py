@@ -6,7 +6,6 @@ Offsets count in a record's ``text``. The first record tells which of the three 
 from __future__ import annotations
 
 import gzip
-import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,9 +14,9 @@ from typing import IO, cast
 import msgspec
 
 from adjudge.data import scifact, wiki
-from adjudge.data.documents.files import Problem, Report, SourceFile, open_regular
+from adjudge.data.documents.files import Problem, Report, SourceFile, limited, open_regular
 from adjudge.data.documents.sentences import split_blocks, to_pages, to_sentences
-from adjudge.data.records import Record, describe, missing_field, text_field
+from adjudge.data.records import Record, describe, text_field
 from adjudge.errors import DataError
 from adjudge.types import Page
 
@@ -26,38 +25,21 @@ MAX_LINE = 1 << 25
 
 MAX_ID = 1000
 
-MAX_PROBLEMS = 100
-"""Bad records of one file that are named; the others are counted."""
 
-
-def read_jsonl_pages(file: SourceFile, report: Report) -> Iterator[Page]:
+def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
     """The pages of a JSONL file; a bad record is reported and skipped, the others are kept."""
     with _opened(file) as stream:
         first = next(_records(stream, file.source, lambda problem: None), (0, {}))[1]
-    with _opened(file) as stream, _limited(file, report) as report:
+    with _opened(file) as stream, limited(file, report, "records") as report:
         if "lines" in first:
-            yield from _pages(file, file.source, stream, wiki.page_of, report)
+            yield from record_pages(file, file.source, stream, wiki.page_of, report)
         elif "abstract" in first:
-            yield from _pages(file, file.source, stream, scifact.page_of, report)
+            yield from record_pages(file, file.source, stream, scifact.page_of, report)
         else:
             yield from _text_pages(file, stream, report)
 
 
-def read_zip_pages(file: SourceFile, report: Report) -> Iterator[Page]:
-    """The pages of the wiki dump's zip, which is not unpacked."""
-    try:
-        with open_regular(file.path) as raw, _limited(file, report) as report:
-            for member, stream in wiki.dump_members(raw):
-                lines = cast(IO[bytes], gzip.open(stream)) if member.endswith(".gz") else stream
-                yield from _pages(file, f"{file.source}!{member}", lines, wiki.page_of, report)
-    except (
-        zipfile.BadZipFile,
-        RuntimeError,
-    ) as error:  # the latter for what is encrypted, or packed in a rare way
-        raise DataError(f"is a zip file that cannot be read ({error}). Fetch it again.") from None
-
-
-def jsonl_text(file: SourceFile, page: str) -> str | None:
+def read_source(file: SourceFile, page: str, report: Report) -> str | None:
     """The text of the record that gave a page."""
     with _opened(file) as stream:
         for number, record in _records(stream, file.source, lambda problem: None):
@@ -70,7 +52,7 @@ def jsonl_text(file: SourceFile, page: str) -> str | None:
     return None
 
 
-def _pages(
+def record_pages(
     file: SourceFile,
     name: str,
     stream: IO[bytes],
@@ -110,9 +92,7 @@ def _text_pages(file: SourceFile, stream: IO[bytes], report: Report) -> Iterator
 
 def _fields(file: SourceFile, number: int, record: Record) -> tuple[str, str, str]:
     where = f"{file.source}:{number}"
-    text = text_field(record, "text", where) if "text" in record else None
-    if text is None:
-        raise missing_field(record, "text", where)
+    text = text_field(record, "text", where)
     value = record.get("id")
     if value is not None and (isinstance(value, bool) or not isinstance(value, (str, int))):
         raise DataError(f"{where}: field 'id' is {describe(value)}, expected text or a whole number.")
@@ -152,22 +132,6 @@ def _records(stream: IO[bytes], name: str, report: Report) -> Iterator[tuple[int
                 report(Problem(name, f"expected a JSON object, found {found}.", line=number))
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise DataError(f"is damaged after line {number} ({error}).") from None
-
-
-@contextmanager
-def _limited(file: SourceFile, report: Report) -> Iterator[Report]:
-    """A report that names the first problems of a file and counts the others, which may be millions."""
-    count = 0
-
-    def tell(problem: Problem) -> None:
-        nonlocal count
-        count += 1
-        if count <= MAX_PROBLEMS:
-            report(problem)
-
-    yield tell
-    if count > MAX_PROBLEMS:
-        report(Problem(file.source, f"has {count - MAX_PROBLEMS:,} more bad records."))
 
 
 @contextmanager

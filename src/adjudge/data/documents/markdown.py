@@ -1,4 +1,4 @@
-"""Markdown: the sentences of its prose, without code, tables of links, comments and front matter.
+"""Markdown: the sentences of its prose and the rows of its tables, without code, comments and front matter.
 
 A sentence's text has the inline marks removed (``**``, links, back-ticks); its offsets point at the
 sentence as it is written in the file.
@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from adjudge.data.documents.files import Report, SourceFile
 from adjudge.data.documents.sentences import BLOCK, Span, split, to_pages
-from adjudge.data.documents.text import text_blocks
+from adjudge.data.documents.tables import Row, Table
+from adjudge.data.documents.text import text_blocks, text_lines
 from adjudge.types import Page, Sentence
+
+MAX_COLUMNS = 1000
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]+|$)")
@@ -25,6 +28,7 @@ _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]+\[[ xX]\])?[ \t]+")
 _QUOTE = re.compile(r"[ \t]*(?:>[ \t]?)+")
 _DEFINITION = re.compile(r" {0,3}\[[^\]\n]{1,200}\]:")
 _TABLE_RULE = re.compile(r"[ \t]*\|?[ \t]*:?-{2,}:?[ \t]*(?:\|[ \t]*:?-*:?[ \t]*)+$")
+_CELL_END = re.compile(r"(?<!\\)\|")
 _SENTENCE_END = re.compile(r"[.!?][\"')\]*_]*$")
 
 # What must be there for a rule to apply, which is quickly seen; the rule; what it leaves.
@@ -42,13 +46,18 @@ _INLINE = (
 )
 
 
-def read_markdown_pages(file: SourceFile, report: Report) -> Iterator[Page]:
+def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
     """The pages of a Markdown file; its first heading is the title. Offsets count as in plain text."""
     reader = _Reader()
-    spans = reader.spans(_lines(text_blocks(file, report)))
-    first = next(spans, None)  # the title stands before the first sentence, if there is one
-    every = chain([first] if first else [], spans)
-    yield from to_pages(file.name, reader.title or file.title, _sentences(every), file.source)
+    sentences = _numbered(reader.sentences(text_lines(text_blocks(file, report), BLOCK)))
+    first = next(sentences, None)  # the title stands before the first sentence, if there is one
+    every = chain([first] if first else [], sentences)
+    yield from to_pages(file.name, reader.title or file.title, every, file.source)
+
+
+def read_source(file: SourceFile, page: str, report: Report) -> str:
+    """The decoded file."""
+    return "".join(text_blocks(file, report))
 
 
 def plain(text: str) -> str:
@@ -59,6 +68,10 @@ def plain(text: str) -> str:
     return text.strip()
 
 
+def _numbered(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+    return (replace(sentence, line=line) for line, sentence in enumerate(sentences))
+
+
 @dataclass
 class _Reader:
     """Walks the lines of a file and gathers those of one paragraph at a time."""
@@ -67,9 +80,13 @@ class _Reader:
     fence: str = ""
     comment: bool = False
     held: list[str] = field(default_factory=list)
+    size: int = 0
     start: int = 0
+    table: _Table | None = None
+    tables: int = 0
 
-    def spans(self, lines: Iterable[Span]) -> Iterator[Span]:
+    def sentences(self, lines: Iterable[Span]) -> Iterator[Sentence]:
+        """The sentences of the lines, not yet numbered."""
         front_matter = False
         for line, start in lines:
             bare = line.rstrip("\r\n")
@@ -77,11 +94,24 @@ class _Reader:
                 front_matter = True
             elif front_matter:
                 front_matter = bare.strip() not in ("---", "...")
+            elif self.table and "|" in bare and not self.comment and not _FENCE.match(bare):
+                yield from self.table.sentences(bare, start)
+            elif self.held and "|" in self.held[-1] and _TABLE_RULE.match(bare):
+                yield from self._start_table()
             elif not self._skipped(bare):
                 yield from self._take(line, bare, start)
             else:
                 yield from self._flush()
         yield from self._flush()
+
+    def _start_table(self) -> Iterator[Sentence]:
+        """The last line was a header; what stands before it is a paragraph."""
+        header = self.held.pop()
+        start = self.start + self.size - len(header)
+        yield from self._flush()
+        self.tables += 1
+        self.table = _Table(self.tables)
+        yield from self.table.sentences(header.rstrip("\r\n"), start, header=True)
 
     def _skipped(self, bare: str) -> bool:
         """Code, comments, rules and definitions, none of which is prose."""
@@ -101,14 +131,14 @@ class _Reader:
         rule = _RULE.match(bare) and not (self.held and _UNDERLINE.match(bare))
         return bool(rule or _DEFINITION.match(bare) or _TABLE_RULE.match(bare))
 
-    def _take(self, line: str, bare: str, start: int) -> Iterator[Span]:
+    def _take(self, line: str, bare: str, start: int) -> Iterator[Sentence]:
         heading = _HEADING.match(bare)
         if heading:
             yield from self._flush()
             yield from self._heading(_HEADING_END.sub("", bare[heading.end() :]), start + heading.end())
         elif self.held and _UNDERLINE.match(bare):
             text, begin = "".join(self.held).rstrip(), self.start
-            self.held = []
+            self.held, self.size = [], 0
             yield from self._heading(text, begin)
         elif not bare.strip():
             yield from self._flush()
@@ -119,44 +149,48 @@ class _Reader:
             if item := _ITEM.match(bare, marks):
                 marks = item.end()
             row = bare.lstrip().startswith("|")
-            if item or row or (quote and not self.held) or sum(map(len, self.held)) > BLOCK:
+            if item or row or self.table or (quote and not self.held) or self.size > BLOCK:
                 yield from self._flush()
             if not self.held:
                 self.start, line = start + marks, line[marks:]
             self.held.append(line)
+            self.size += len(line)
 
-    def _heading(self, text: str, start: int) -> Iterator[Span]:
+    def _heading(self, text: str, start: int) -> Iterator[Sentence]:
         """The first heading is the title; a heading is a sentence only where it ends like one."""
         self.title = self.title or plain(text)[:300]
         if _SENTENCE_END.search(text.strip()):
-            yield from split(text, start)
+            yield from _prose(text, start)
 
-    def _flush(self) -> Iterator[Span]:
-        text, self.held = "".join(self.held), []
+    def _flush(self) -> Iterator[Sentence]:
+        """The sentences of the paragraph that has ended; a table ends with it."""
+        text, self.held, self.size, self.table = "".join(self.held), [], 0, None
         if text:
-            yield from split(text, self.start)
+            yield from _prose(text, self.start)
 
 
-def _sentences(spans: Iterable[Span]) -> Iterator[Sentence]:
-    line = 0
-    for text, start in spans:
-        if clean := plain(text).strip("| \t"):
-            yield Sentence(clean, line, start=start, end=start + len(text))
-            line += 1
+@dataclass
+class _Table:
+    """A table after its header; every line with a bar is a row."""
+
+    number: int
+    table: Table = field(default_factory=Table)
+    rows: int = 0
+
+    def sentences(self, bare: str, start: int, header: bool = False) -> Iterator[Sentence]:
+        written = bare.strip()
+        inner = written[written.startswith("|") :]
+        if inner.endswith("|") and not inner.endswith("\\|"):
+            inner = inner[:-1]
+        cells = [plain(cell) for cell in _CELL_END.split(inner)[:MAX_COLUMNS]]
+        self.rows += 1
+        begin = start + len(bare) - len(bare.lstrip())
+        for text, row, _, _ in self.table.add(Row(self.rows, cells, header)):
+            location = f"table {self.number}, row {row.number}"
+            yield Sentence(text, 0, start=begin, end=begin + len(written), location=location)
 
 
-def _lines(blocks: Iterable[str]) -> Iterator[Span]:
-    """The lines of a text, line ends kept; one that is longer than a block comes in pieces."""
-    held, start = "", 0
-    for block in blocks:
-        held += block
-        *whole, held = held.splitlines(keepends=True) if held else [""]
-        if held.endswith("\n"):
-            whole, held = [*whole, held], ""
-        while len(held) > BLOCK:
-            whole, held = [*whole, held[:BLOCK]], held[BLOCK:]
-        for line in whole:
-            yield Span(line, start)
-            start += len(line)
-    if held:
-        yield Span(held, start)
+def _prose(text: str, start: int) -> Iterator[Sentence]:
+    for written, begin in split(text, start):
+        if clean := plain(written).strip("| \t"):
+            yield Sentence(clean, 0, start=begin, end=begin + len(written))

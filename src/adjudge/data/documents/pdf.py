@@ -11,14 +11,14 @@ from contextlib import contextmanager
 
 from adjudge.data.documents.files import Problem, Report, SourceFile, open_regular
 from adjudge.data.documents.sentences import split_blocks, to_sentences
-from adjudge.errors import DataError, MissingExtra
+from adjudge.errors import DataError
 from adjudge.types import Page
 
 MAX_PAGE_TEXT = 1_000_000
 """Characters read of one PDF page: a page of print has a few thousand."""
 
 
-def read_pdf_pages(file: SourceFile, report: Report) -> Iterator[Page]:
+def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
     """The pages of a PDF that have text."""
     title = ""
     for number, text, document_title in pdf_texts(file, report):
@@ -28,12 +28,15 @@ def read_pdf_pages(file: SourceFile, report: Report) -> Iterator[Page]:
             yield Page(f"{file.name}#page={number}", title, sentences, file.source)
 
 
+def read_source(file: SourceFile, page: str, report: Report) -> str | None:
+    """The text of the page that ``#page=N`` names."""
+    wanted = page.rpartition("#page=")[2]
+    return next((text for number, text, _ in pdf_texts(file, report) if str(number) == wanted), None)
+
+
 def pdf_texts(file: SourceFile, report: Report) -> Iterator[tuple[int, str, str]]:
     """Yield (page number from 1, its text, the document's title)."""
-    try:
-        from pypdf import PdfReader
-    except ImportError:
-        raise MissingExtra("Reading PDF needs pypdf", "documents") from None
+    from pypdf import PdfReader
 
     empty = True
     with open_regular(file.path) as stream, _quiet():

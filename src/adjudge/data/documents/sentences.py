@@ -20,6 +20,21 @@ PART_SENTENCES = 200
 
 # What can end a sentence, in the scripts that the splitter knows; and what ends a paragraph.
 _END = re.compile("[.!?;…\u203c\u203d\u2047-\u2049\u3002\ufe52\ufe57\uff01\uff0e\uff1f\uff61]")
+
+# Ends of sentences that the splitter passes over, before a word with a capital: after a number with a point or
+# comma that does not open its line, a unit, a word that is also an abbreviation, and a letter that is a name.
+_WORD_FOLLOWS = r"\.[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ’']+[\s,])"
+_MISSED_END = re.compile(
+    r"(?:"
+    r"(?<=[^\s.])[^\S\n]+[^\w\s]{0,3}\d{1,9}(?:[.,]\d{1,9}){1,4}"
+    r"|°[^\S\n]?[CFKNR]"
+    r"|\d[^\S\n]?(?:[a-z]|[ACFJKLV])"
+    r"|\b(?:cap|art|fig|tab|gal|lit|mag|set|dom|mar)"
+    r"|\d[^\S\n]?(?:min|max)"
+    r"|\b(?:a|the|his|her|its|their|this)[^\S\n](?:min|max)"
+    r"|\b(?:[Vv]itamin|[Hh]epatitis|[Pp]lan|[Tt]ype|[Cc]lass|[Gg]rade|[Gg]roup|[Oo]ption)[^\S\n][A-Z]"
+    r")" + _WORD_FOLLOWS
+)
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*")
 
 
@@ -35,7 +50,8 @@ def split(text: str, start: int = 0) -> Iterator[Span]:
     from syntok.segmenter import analyze
 
     if _END.search(text):
-        offsets = [sentence[0].offset for paragraph in analyze(text) for sentence in paragraph]
+        begins = {0}.union(sentence[0].offset for paragraph in analyze(text) for sentence in paragraph)
+        offsets = sorted(begins.union(match.end() for match in _MISSED_END.finditer(text)))
     else:  # nothing ends a sentence but a blank line: seen much faster
         offsets = [0, *(gap.end() for gap in _BLANK_LINE.finditer(text))]
     for begin, end in zip(offsets, [*offsets[1:], len(text)], strict=True):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from adjudge.data.documents.files import Problem, Report, SourceFile, open_regular
-from adjudge.data.documents.sentences import split_blocks, to_pages, to_sentences
+from adjudge.data.documents.sentences import Span, split_blocks, to_pages, to_sentences
 from adjudge.errors import DataError
 from adjudge.types import Page
 
@@ -21,16 +21,22 @@ _MARKS = (
 )
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\r\f\v\x1b"))
 _CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]{1,40})", re.IGNORECASE)
+_LINE_END = re.compile(r"\r\n|\n|\r")
 _FALLBACK = "cp1252"
 
 
-def read_text_pages(file: SourceFile, report: Report) -> Iterator[Page]:
+def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
     """The pages of a text file.
 
     Offsets count the characters of the file as decoded, line ends as they are, a byte order mark left out.
     """
     sentences = to_sentences(split_blocks(text_blocks(file, report)))
     yield from to_pages(file.name, file.title, sentences, file.source)
+
+
+def read_source(file: SourceFile, page: str, report: Report) -> str:
+    """The decoded file."""
+    return "".join(text_blocks(file, report))
 
 
 def text_blocks(file: SourceFile, report: Report) -> Iterator[str]:
@@ -45,6 +51,29 @@ def text_blocks(file: SourceFile, report: Report) -> Iterator[str]:
         yield text
 
 
+def text_lines(blocks: Iterable[str], longest: int) -> Iterator[Span]:
+    """The lines of a text, line ends kept; one that is longer than ``longest`` comes in pieces."""
+    held, start = "", 0
+    for block in blocks:
+        held += block
+        begin = 0
+        for match in _LINE_END.finditer(held):
+            if match.end() == len(held) and match[0] == "\r":
+                break  # a line feed may follow in the next block
+            yield from _pieces(held[begin : match.end()], start + begin, longest)
+            begin = match.end()
+        whole = (len(held) - begin) // longest * longest
+        yield from _pieces(held[begin : begin + whole], start + begin, longest)
+        begin += whole
+        held, start = held[begin:], start + begin
+    yield from _pieces(held, start, longest)
+
+
+def _pieces(text: str, start: int, longest: int) -> Iterator[Span]:
+    for offset in range(0, len(text), longest):
+        yield Span(text[offset : offset + longest], start + offset)
+
+
 def find_encoding(file: SourceFile, report: Report) -> str:
     """The encoding of a file: what its mark says, or UTF-8, or what an HTML file declares, or Windows-1252.
 
@@ -55,7 +84,7 @@ def find_encoding(file: SourceFile, report: Report) -> str:
         for mark, encoding in _MARKS:
             if head.startswith(mark):
                 return encoding
-        declared = _declared(head) if file.kind == "html" else None
+        declared = _declared(head) if file.kind.name == "HTML" else None
         decoder = codecs.getincrementaldecoder("utf-8")()
         valid, position, block = True, 0, head
         while block:
@@ -73,6 +102,17 @@ def find_encoding(file: SourceFile, report: Report) -> str:
             Problem(file.source, f"is not UTF-8 (near byte {position}); read as Windows-1252.", skipped=False)
         )
     return declared or _FALLBACK
+
+
+def decode(content: bytes) -> str:
+    """Text of which nothing says how it is encoded: what its mark says, or UTF-8, or Windows-1252."""
+    for mark, encoding in _MARKS:
+        if content.startswith(mark):
+            return content.decode(encoding, "replace")
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        return content.decode(_FALLBACK, "replace")
 
 
 def _mostly_control(block: bytes) -> bool:

@@ -20,7 +20,7 @@ from adjudge.data.world.claims import PHENOMENA
 from adjudge.data.world.evidence import Mode
 from adjudge.data.world.facts import draft
 from adjudge.errors import ConfigError
-from adjudge.types import MAX_EVIDENCE, Claim, ClaimId, Example, Label, Page
+from adjudge.types import Claim, ClaimId, Example, Label, Page
 
 __all__ = [
     "FEVER_RATIO",
@@ -117,16 +117,16 @@ def split(world: World, fractions: Mapping[str, float] = SPLITS) -> dict[str, Wo
         )
     parts: dict[str, World] = {}
     begin, share = 0, 0.0
-    for place, (name, fraction) in enumerate(fractions.items(), start=1):
+    for number, (name, fraction) in enumerate(fractions.items(), start=1):
         share += fraction
         # At least one neighbourhood each, and one left for every split still to come.
-        end = min(max(round(share * total), begin + 1), total - (len(fractions) - place))
+        end = min(max(round(share * total), begin + 1), total - (len(fractions) - number))
         parts[name] = World(world.neighbourhoods[begin:end])
         begin = end
     return parts
 
 
-def examples(world: World, mode: Mode, seed: int, most: int = MAX_EVIDENCE) -> tuple[Example, ...]:
+def examples(world: World, mode: Mode, seed: int, most: int = 5) -> tuple[Example, ...]:
     """Give each claim up to ``most`` sentences, shuffled.
 
     ``gold`` holds one whole gold group among near misses (for training); ``retrieved`` is what a
@@ -141,7 +141,7 @@ def save_world(
     folder: Path,
     fractions: Mapping[str, float] = SPLITS,
     seed: int = 0,
-    most: int = MAX_EVIDENCE,
+    most: int = 5,
 ) -> None:
     """Write the world as FEVER files.
 
@@ -151,15 +151,16 @@ def save_world(
     """
     import msgspec
 
-    from adjudge.data.fever import write_claims, write_pages
-    from adjudge.data.files import write_atomic
+    from adjudge.data.fever import write_claims
     from adjudge.data.kgat import write_examples
+    from adjudge.data.wiki import write_pages
+    from adjudge.io.files import write_atomic
 
     parts = split(world, fractions)
     write_pages(folder / "wiki-001.jsonl", world.pages)
-    for place, (name, part) in enumerate(parts.items()):
+    for number, (name, part) in enumerate(parts.items()):
         write_claims(folder / f"claims-{name}.jsonl", part.claims)
-        mode: Mode = "gold" if place == 0 else "retrieved"
+        mode: Mode = "gold" if number == 0 else "retrieved"
         write_examples(folder / f"{name}.jsonl", examples(part, mode, seed, most))
         with write_atomic(folder / f"kinds-{name}.jsonl") as stream:
             for claim, kind in part.kinds.items():
@@ -174,12 +175,12 @@ def _labels(claims: int, size: int, seed: int, ratio: tuple[float, float, float]
         )
     wanted = [claims * share / sum(ratio) for share in ratio]
     counts = [int(share) for share in wanted]
-    for place in sorted(range(3), key=lambda i: counts[i] - wanted[i])[: claims - sum(counts)]:
-        counts[place] += 1
+    for index in sorted(range(3), key=lambda i: counts[i] - wanted[i])[: claims - sum(counts)]:
+        counts[index] += 1
     # Spread evenly, then shuffled within each neighbourhood: every split keeps the ratio.
     spread = [
-        ((k + 0.5) / number, place, label)
-        for place, (label, number) in enumerate(zip(Label, counts, strict=True))
+        ((k + 0.5) / number, index, label)
+        for index, (label, number) in enumerate(zip(Label, counts, strict=True))
         for k in range(number)
     ]
     labels = [label for _, _, label in sorted(spread)]
@@ -194,9 +195,9 @@ def _neighbourhood(seed: int, number: int, labels: list[Label] | tuple[()], firs
     plans, planned = planning.plan(entities, labels, rng)
     states = writing.complete(entities, planned, rng)
     pages, places = writing.write(entities, states, rng)
-    made = tuple(
-        Claim(first + place, plan.text, plan.label.value, planning.gold(plan, places))
-        for place, plan in enumerate(plans)
+    claims = tuple(
+        Claim(first + index, plan.text, plan.label.value, planning.gold(plan, places))
+        for index, plan in enumerate(plans)
     )
-    kinds = {claim.id: plan.phenomenon for claim, plan in zip(made, plans, strict=True)}
-    return Neighbourhood(tuple(pages), made, kinds)
+    kinds = {claim.id: plan.phenomenon for claim, plan in zip(claims, plans, strict=True)}
+    return Neighbourhood(tuple(pages), claims, kinds)

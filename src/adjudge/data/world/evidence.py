@@ -10,7 +10,7 @@ from random import Random
 from typing import Literal
 
 from adjudge.errors import ConfigError
-from adjudge.types import MAX_EVIDENCE, Claim, ClaimId, Evidence, Example, Page, SentenceRef
+from adjudge.types import Claim, ClaimId, Evidence, Example, Page, SentenceRef
 
 Mode = Literal["gold", "retrieved"]
 """``gold``: one gold group among near misses. ``retrieved``: whatever the ranking finds."""
@@ -48,24 +48,24 @@ class Ranking:
             return []
         weights = self._weights(claim)
         rare = (self.postings.get(word, ()) for word in weights)
-        found = {number for numbers in rare if len(numbers) <= _RARE for number in numbers}
-        first = self._best(found, claim, weights, rng, max(most - 1, 1), without)
+        candidates = {number for numbers in rare if len(numbers) <= _RARE for number in numbers}
+        first = self._best(candidates, claim, weights, rng, max(most - 1, 1), without)
         taken = {number for number, _ in first}
         pages = {page for number in taken for page in self.links[number]}
         linked = {number for page in pages for number in range(*self.spans[page])} - taken
-        second = self._best(linked or found - taken, "", weights, rng, most - len(first), without)
+        second = self._best(linked or candidates - taken, "", weights, rng, most - len(first), without)
         return [replace(self.evidence[number], score=round(score, 4)) for number, score in first + second]
 
     def _best(
         self,
-        found: Collection[int],
+        candidates: Collection[int],
         claim: str,
         weights: dict[str, float],
         rng: Random,
         most: int,
         without: Collection[SentenceRef],
     ) -> list[tuple[int, float]]:
-        scores = [(self._score(n, claim, weights) + rng.gauss(0, _NOISE), n) for n in sorted(found)]
+        scores = [(self._score(n, claim, weights) + rng.gauss(0, _NOISE), n) for n in sorted(candidates)]
         best = sorted(scores, key=lambda item: (-item[0], item[1]))
         return [(n, score) for score, n in best if self.evidence[n].ref not in without][:most]
 
@@ -84,8 +84,8 @@ class Ranking:
 
     def _score(self, number: int, claim: str, weights: dict[str, float]) -> float:
         words = self.words[number]
-        named = _TITLE if self.names[self.evidence[number].page] in claim else 0.0
-        return named + sum(weight for word, weight in weights.items() if word in words)
+        title = _TITLE if self.names[self.evidence[number].page] in claim else 0.0
+        return title + sum(weight for word, weight in weights.items() if word in words)
 
 
 def _stems(text: str) -> list[str]:
@@ -103,10 +103,10 @@ def index(pages: Sequence[Page]) -> Ranking:
         spans[page.id] = (len(evidence), len(evidence) + len(page.sentences))
         title = _stems(page.title)
         for sentence in page.sentences:
-            found = frozenset(title + _stems(sentence.text))
-            for word in found:
+            stems = frozenset(title + _stems(sentence.text))
+            for word in stems:
                 postings.setdefault(word, []).append(len(evidence))
-            words.append(found)
+            words.append(stems)
             evidence.append(Evidence(sentence.text, page.id, sentence.line))
     links = tuple(sentence.links for page in pages for sentence in page.sentences)
     names = {page.id: _DETAIL.sub("", page.title) for page in pages}
@@ -118,7 +118,7 @@ def examples(
     claims: Sequence[Claim],
     mode: Mode,
     seed: int,
-    most: int = MAX_EVIDENCE,
+    most: int = 5,
     paired: Collection[ClaimId] = (),
 ) -> Iterator[Example]:
     """Give every claim up to ``most`` sentences, shuffled; their number does not depend on the label.
@@ -127,8 +127,8 @@ def examples(
     """
     if mode not in _SIZES:
         raise ConfigError(f"evidence mode {mode!r} is not one of gold, retrieved.")
-    if not 2 <= most <= MAX_EVIDENCE:
-        raise ConfigError(f"most = {most}: expected 2 (a two-hop claim needs two) to {MAX_EVIDENCE}.")
+    if most < 2:
+        raise ConfigError(f"most = {most}: expected at least 2, which a two-hop claim needs.")
     ranking = index(pages)
     for claim in claims:
         rng = Random(f"{seed}:{mode}:{claim.id}")
@@ -136,11 +136,11 @@ def examples(
         size = max(2 if claim.id in paired else 1, most - fewer)
         known = {ref for group in claim.gold for ref in group} if mode == "gold" else set()
         group = rng.choice(claim.gold) if known else ()
-        chosen = [ranking.lookup(ref, claim.text, rng) for ref in group]
-        chosen += ranking.rank(claim.text, rng, size - len(chosen), known)
-        while len(chosen) < min(size, len(ranking.evidence) - len(known)):
+        sentences = [ranking.lookup(ref, claim.text, rng) for ref in group]
+        sentences += ranking.rank(claim.text, rng, size - len(sentences), known)
+        while len(sentences) < min(size, len(ranking.evidence) - len(known)):
             extra = rng.choice(ranking.evidence)
-            if extra.ref not in known and all(extra.ref != item.ref for item in chosen):
-                chosen.append(extra)
-        rng.shuffle(chosen)
-        yield Example(claim.id, claim.text, tuple(chosen), claim.label)
+            if extra.ref not in known and all(extra.ref != item.ref for item in sentences):
+                sentences.append(extra)
+        rng.shuffle(sentences)
+        yield Example(claim.id, claim.text, tuple(sentences), claim.label)

@@ -1,200 +1,146 @@
-"""A report's tables as LaTeX, ready to paste; they need the package booktabs and nothing else."""
+"""A report as LaTeX, ready to paste; it needs the package booktabs and nothing else."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import zip_longest
 
-from adjudge.evaluation.render import SHORT, percent
-from adjudge.experiments.report.content import Backbone, Content
-from adjudge.experiments.report.table import LEVEL, Cell, Group, ResultsTable, backbone_name
-from adjudge.experiments.report.tables import (
-    Table,
-    calibration_table,
-    class_table,
-    difference_table,
-    effect_table,
-    spread_table,
-    without,
-)
-from adjudge.experiments.summary import ArmResult
+from adjudge.experiments.report.blocks import Block, Cell, Entry, Report, Table, cells_of
 
-RESULTS = "tab:results"
-
-ON_A_PAGE = 8
-"""Confusion matrices that fit."""
-
-NOT_PRINTED = ("Only CE right", "Only this right", "Difference in LA")
-"""Columns of the differences that would make the table wider than a page."""
+MATRICES_ON_A_PAGE = 8
+LONG_ROWS_ON_A_PAGE = 6
+COLUMNS_ON_A_PAGE = 7
+"""Figures beyond these go into a second tabular below the first."""
 
 _SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "%": r"\%",
-    "_": r"\_",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': "''",
-    "λ": r"$\lambda$",
-    "β": r"$\beta$",
-    "Δ": r"$\Delta$",
-    "χ": r"$\chi$",
-    "²": r"$^2$",
-    "±": r"$\pm$",
-    "−": r"$-$",
-    "→": r"$\to$",
-    "↔": r"$\leftrightarrow$",
-    "≥": r"$\geq$",
-    "–": "--",
-    "×": r"$\times$",
+    **{"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", '"': "''"},
+    **{character: f"\\{character}" for character in "{}$&#%_"},
+    **{"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"},
+    **{"λ": r"$\lambda$", "β": r"$\beta$", "Δ": r"$\Delta$", "χ": r"$\chi$", "²": r"$^2$", "±": r"$\pm$"},
+    **{"−": r"$-$", "→": r"$\to$", "↔": r"$\leftrightarrow$", "≥": r"$\geq$", "×": r"$\times$"},
+    **{"✓": r"$\surd$", "✗": r"$\times$", "·": r"$\cdot$"},
+    **{"–": "--", "—": "---", "“": "``", "”": "''", "‘": "`", "’": "'", "…": r"\dots{}"},
 }
 
 
-def to_latex(content: Content) -> str:
-    """The tables: results, seeds, differences, classes, matrices and calibration by backbone, effect of λ."""
-    return "\n\n".join(_parts(content)) + "\n"
+def to_latex(report: Report) -> str:
+    """The whole report."""
+    return "\n\n".join(_parts(report)) + "\n"
 
 
 def escape(text: str) -> str:
-    """Text that LaTeX prints as it is, in one line."""
-    return "".join(_SPECIAL.get(character, character) for character in " ".join(text.split()))
+    """Text that LaTeX prints as it is, in one line; what its fonts lack is named by its code."""
+    return "".join(map(_escape_character, " ".join(text.split())))
 
 
-def _parts(content: Content) -> Iterator[str]:
-    # One line: what follows a line break would no longer be a comment.
-    yield f"% {' '.join(content.title.split())}\n% \\usepackage{{booktabs}}"
-    if content.unfinished:
-        yield f"% Not finished, and not in these tables: {' '.join('; '.join(content.unfinished).split())}"
-    yield results(content.table, content.summary.n)
-    for place, backbone in enumerate(content.backbones, start=1):
-        yield from _of_backbone(backbone, f"{place}")
-    for place, effect in enumerate(content.effects, start=1):
-        yield _table(effect_table(effect), f"tab:lambda-{place}")
+def _escape_character(character: str) -> str:
+    if character in _SPECIAL:
+        return _SPECIAL[character]
+    if character.isascii() or character in "ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜÝßàáâãäåæçèéêëìíîïñòóôõöøùúûüýÿ":
+        return character
+    return f"[U+{ord(character):04X}]"
 
 
-def _of_backbone(backbone: Backbone, place: str) -> Iterator[str]:
-    where = f" Backbone: {escape(backbone.name)}."
-    yield _table(spread_table(backbone.rows), f"tab:seeds-{place}", where)
-    if len(backbone.rows) > 1:
-        differences = without(difference_table(backbone.rows), NOT_PRINTED)
-        yield _table(differences, f"tab:differences-{place}", where)
-    yield _table(class_table(backbone.rows), f"tab:classes-{place}", where)
-    for start in range(0, len(backbone.rows), ON_A_PAGE):
-        rows = backbone.rows[start : start + ON_A_PAGE]
-        yield _matrices(backbone.name, rows, f"tab:confusion-{place}" + (f"-{start}" if start else ""))
-    if (calibration := calibration_table(backbone.rows)) is not None:
-        yield _table(calibration, f"tab:calibration-{place}", where)
+def _parts(report: Report) -> Iterator[str]:
+    yield "% Needs \\usepackage{booktabs}."
+    yield rf"\section*{{{escape(report.title)}}}" + "\n" + escape(report.subtitle)
+    for what, why in report.warnings:
+        yield rf"\noindent\textbf{{{escape(what)}}} {escape(why)}"
+    items = [rf"  \item {escape(sentence)}" for sentence in report.findings]
+    yield "\n".join([r"\begin{itemize}", *items, r"\end{itemize}"])
+    labels: Counter[str] = Counter()
+    for section in report.sections:
+        yield rf"\{'sub' * (section.level - 1)}section*{{{escape(section.title)}}}"
+        label = "tab:" + "-".join(re.findall("[a-z0-9]+", section.title.lower()))
+        for kind, blocks in section.by_kind():
+            if kind == "matrix":
+                starts = range(0, len(blocks), MATRICES_ON_A_PAGE)
+                floats = [_matrices(blocks[start : start + MATRICES_ON_A_PAGE]) for start in starts]
+            else:
+                floats = [item for block in blocks if isinstance(block, Table) for item in _floats(block)]
+            for body, caption, environment in floats:
+                labels[label] += 1
+                number = f"-{labels[label]}" if labels[label] > 1 else ""
+                yield (
+                    f"\\begin{{{environment}}}[t]\n  \\centering\\footnotesize\n{body}\n"
+                    f"  \\caption{{{caption}}}\n  \\label{{{label}{number}}}\n\\end{{{environment}}}"
+                )
+            yield from (escape(block) for block in blocks if isinstance(block, str))
 
 
-def results(table: ResultsTable, claims: int) -> str:
-    """The results as the paper's Table 2."""
-    words = 3 if table.with_variant else 2
-    centred = [rf"\multicolumn{{1}}{{c}}{{{name}}}" for name in table.head[words:]]
-    lines = [" & ".join([*table.head[:words], *centred]) + r" \\"]
-    for group in table.groups:
-        backbone = escape(backbone_name(group.backbone))
-        lines.append(r"\midrule")
-        lines.append(rf"\multicolumn{{{len(table.head)}}}{{l}}{{Backbone: {backbone}}} \\")
-        lines.append(rf"\cmidrule(lr){{1-{words}}}")
-        lines += _group(table, group)
-    columns = "lc" + "l" * (len(table.head) - 2)
-    beta = "" if table.beta is None else rf" For class-balanced weighting, $\beta$ is {table.beta:g}."
-    caption = (
-        f"Label accuracy (LA) and FEVER score (FS) on {claims} claims, in \\%.{beta} In parentheses the difference "
-        f"from the baseline (CE without weighting). Asterisks (*): the predictions differ from the baseline's "
-        rf"(McNemar, Holm-adjusted $p<{LEVEL}$). Bold: best of its backbone."
-    )
-    return _float(columns, lines, caption, RESULTS)
+def _floats(table: Table) -> Iterator[tuple[str, str, str]]:
+    """(body, caption, environment) of a float; sentences are divided, as a float cannot go over a page."""
+    size = LONG_ROWS_ON_A_PAGE if table.long and table.kind != "facts" else len(table.rows)
+    caption = escape(": ".join(filter(None, (table.summary, table.caption))))
+    for start in range(0, len(table.rows), max(size, 1)):
+        rows = table.rows[start : start + size]
+        body = "\\\\[1ex]\n".join(_tabular(table, rows, columns) for columns in _column_sets(table))
+        yield body, caption, "table" if table.kind == "results" and len(table.head) <= 4 else "table*"
 
 
-def _group(table: ResultsTable, group: Group) -> Iterator[str]:
-    """The rows, with a little room between objectives."""
-    for row, following in zip_longest(group.rows, group.rows[1:]):
-        room = following is not None and following.arm.objective != row.arm.objective
-        cells = [*map(escape, table.labels_of(row)), *map(_figure, table.figures_of(row))]
-        yield " & ".join(cells) + (r" \\[0.5ex]" if room else r" \\")
+def _column_sets(table: Table) -> list[Sequence[int]]:
+    """All columns, or for a wide table two halves that both begin with the words."""
+    columns = range(len(table.head))
+    if len(table.head) <= COLUMNS_ON_A_PAGE:
+        return [columns]
+    words, figures = list(columns[: table.words]), list(columns[table.words :])
+    middle = -(-len(figures) // 2)
+    return [words + figures[:middle], words + figures[middle:]]
 
 
-def _figure(cell: Cell | None) -> str:
-    if cell is None:
-        return "--"
-    text = escape(cell.text)
+def _tabular(table: Table, rows: Sequence[Sequence[Entry] | str], columns: Sequence[int]) -> str:
+    width = f"p{{{0.72 / len(table.long):.2f}\\linewidth}}" if table.long else ""
+    layout = [width if n in table.long else "l" if n < table.words else "r" for n in columns]
+    lines = [" & ".join(escape(table.head[n]) for n in columns) + r" \\", r"\midrule"]
+    for number, row in enumerate(rows):
+        if isinstance(row, str):
+            lines += [r"\midrule"] * (number > 0)
+            lines.append(rf"\multicolumn{{{len(columns)}}}{{l}}{{{escape(row)}}} \\")
+            lines.append(rf"\cmidrule(lr){{1-{len(columns)}}}")
+        else:
+            lines.append(" & ".join(_entry(row[n]) for n in columns) + r" \\")
+    return _framed("".join(layout), lines)
+
+
+def _entry(entry: Entry) -> str:
+    return r" \newline ".join(map(_cell, cells_of(entry)))
+
+
+def _cell(cell: Cell) -> str:
+    text = escape(cell.plain())
     return (rf"\textbf{{{text}}}" if cell.best else text) + ("*" if cell.star else "")
 
 
-def _table(table: Table, label: str, where: str = "") -> str:
-    rows = [
-        " & ".join(rf"\textbf{{{escape(c)}}}" if place in table.strong else escape(c) for c in row) + r" \\"
-        for place, row in enumerate(table.rows)
-    ]
-    head = " & ".join(escape(name) for name in table.head) + r" \\"
-    columns = "l" * table.words + "r" * (len(table.head) - table.words)
-    return _float(columns, [head, r"\midrule", *rows], escape(table.caption) + where, label)
+def _framed(layout: str, lines: Sequence[str]) -> str:
+    inner = "\n".join(f"    {line}" for line in (r"\toprule", *lines, r"\bottomrule"))
+    return f"  \\begin{{tabular}}{{{layout}}}\n{inner}\n  \\end{{tabular}}"
 
 
-def _float(columns: str, lines: Sequence[str], caption: str, label: str) -> str:
-    """A float; the results alone are narrow enough for one column of a page of two."""
-    kind = "table" if label == RESULTS and len(columns) <= 4 else "table*"
-    size = r"\small" if len(columns) <= 5 else r"\footnotesize"
-    return "\n".join(
-        [
-            rf"\begin{{{kind}}}[t]",
-            rf"  \centering{size}",
-            rf"  \begin{{tabular}}{{{columns}}}",
-            *(f"    {line}" for line in (r"\toprule", *lines, r"\bottomrule")),
-            r"  \end{tabular}",
-            rf"  \caption{{{caption}}}",
-            rf"  \label{{{label}}}",
-            rf"\end{{{kind}}}",
-        ]
-    )
+def _matrices(blocks: Sequence[Block]) -> tuple[str, str, str]:
+    """(body, caption, environment) of a float: two in a line, as in the paper's appendix."""
+    parts: list[str] = []
+    for letter, table in zip(
+        "abcdefgh", (block for block in blocks if isinstance(block, Table)), strict=False
+    ):
+        end = r"\\[3ex]" if letter in "bdf" and len(parts) + 1 < len(blocks) else r"\hfill"
+        parts.append(
+            f"  \\begin{{minipage}}[t]{{0.48\\linewidth}}\n  \\centering\n{_matrix(table)}\\\\[0.5ex]\n"
+            f"  ({letter}) {escape(table.title)} ({escape(table.caption)})\n  \\end{{minipage}}{end}"
+        )
+    caption = "Confusion matrices. The ``Total'' row shows the number of times each class is predicted."
+    return "\n".join(parts), caption, "table*"
 
 
-def _matrices(backbone: str, rows: Sequence[ArmResult], label: str) -> str:
-    """Two in a line, as in the paper's appendix."""
-    blocks = []
-    for place, row in enumerate(rows):
-        ends_line = place % 2 == 1 and place + 1 < len(rows)
-        blocks.append(_matrix(row, "abcdefgh"[place]) + (r"\\[3ex]" if ends_line else r"\hfill"))
-    caption = (
-        f"Confusion matrices with the {escape(backbone)} backbone. "
-        r"The ``Total'' row shows the number of times each class is predicted."
-    )
-    return "\n".join(
-        [
-            r"\begin{table*}[t]",
-            r"  \centering",
-            *blocks,
-            rf"  \caption{{{caption}}}",
-            rf"  \label{{{label}}}",
-            r"\end{table*}",
-        ]
-    )
-
-
-def _matrix(row: ArmResult, letter: str) -> str:
-    scores = row.chosen.scores
-    names = [escape(SHORT.get(label, label)) for label in scores.labels]
-    size = len(names)
+def _matrix(table: Table) -> str:
+    size = len(table.head) - 1
     lines = [rf" & & \multicolumn{{{size}}}{{c}}{{Prediction}} \\", rf"\cmidrule{{3-{size + 2}}}"]
-    lines += [" & & " + " & ".join(names) + r" \\", r"\midrule"]
-    for place, (name, counts) in enumerate(zip(names, scores.confusion, strict=True)):
-        side = "Gold" if place == size // 2 else ""
-        lines.append(f"{side} & {name} & " + " & ".join(str(count) for count in counts) + r" \\")
-    totals = (str(sum(column)) for column in zip(*scores.confusion, strict=True))
-    lines += [r"\midrule", "Total & & " + " & ".join(totals) + r" \\"]
-    inner = "\n".join(f"      {line}" for line in (r"\toprule", *lines, r"\bottomrule"))
-    fever = "" if scores.fever_score is None else f"FS={percent(scores.fever_score)}, "
-    said = f"({letter}) {escape(row.arm.name)} ({fever}LA={percent(scores.label_accuracy)})"
-    return (
-        f"  \\begin{{minipage}}[t]{{0.48\\linewidth}}\n    \\centering\n"
-        f"    \\begin{{tabular}}{{ll {'r' * size}}}\n{inner}\n    \\end{{tabular}}\\\\[0.5ex]\n"
-        f"    {said}\n  \\end{{minipage}}"
-    )
+    lines += [" & & " + " & ".join(map(escape, table.head[1:])) + r" \\", r"\midrule"]
+    for number, row in enumerate(table.rows):
+        name, *counts = (_entry(entry) for entry in row)
+        lead = f"{'Gold' if number == size // 2 else ''} & {name}"
+        if number == size:  # the totals
+            lines.append(r"\midrule")
+            lead = f"{name} & "
+        lines.append(f"{lead} & " + " & ".join(counts) + r" \\")
+    return _framed("ll " + "r" * size, lines)

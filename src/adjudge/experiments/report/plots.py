@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from adjudge.experiments.plan import Arm
 from adjudge.experiments.report.drawing import BLUE, GREEN, INK, ORANGE, PINK, QUIET, SKY, drawing
-from adjudge.experiments.report.effect import Effect, means
+from adjudge.experiments.report.lambda_curve import LambdaCurve, means
 from adjudge.experiments.summary import ArmResult, Calibration
+from adjudge.objectives.tables import OBJECTIVES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from adjudge.evaluation.statistics import Interval
-    from adjudge.experiments.report.content import Curve
+    from adjudge.experiments.report.content import TrainingCurve
 
 _SMOOTHED = 25  # at most this many points of a loss curve
-_MARKERS = {"ce": "o", "mll": "s", "srn": "^", "sr": "D"}
+_MARKERS = dict(zip(OBJECTIVES, "os^DvPX*<>", strict=False))
 
 
 def style_of(arm: Arm) -> tuple[str, str]:
@@ -28,61 +29,45 @@ def style_of(arm: Arm) -> tuple[str, str]:
 
 
 def seeds_plot(rows: Sequence[ArmResult], name: str) -> str:
-    """Every seed a dot, the chosen one filled; mean and standard deviation as a bar: LA, and FS where it is known."""
+    """Every seed a dot, the selected one filled; mean and standard deviation as a bar: LA, and FS where it is known."""
     with_fever = all(row.fever_score is not None for row in rows)
     with drawing(len(rows) * 0.32 + 0.9, columns=2 if with_fever else 1, sharey=True) as canvas:
         for axes, fever in zip(canvas.axes, (False, True), strict=False):
-            for place, row in enumerate(rows):
-                _seeds(axes, place, row, fever)
+            for y, row in enumerate(rows):
+                _seeds(axes, y, row, fever)
             axes.set_xlabel("FEVER score, %" if fever else "label accuracy, %")
-            _name_rows(axes, [row.arm.name for row in rows])
+            _name_rows(axes, rows)
         return canvas.svg(name)
 
 
-def _seeds(axes: Axes, place: int, row: ArmResult, fever: bool) -> None:
+def _seeds(axes: Axes, y: int, row: ArmResult, fever: bool) -> None:
     colour, _ = style_of(row.arm)
     spread = row.fever_score if fever else row.label_accuracy
     if spread is not None and spread.sd is not None:
         bar = [100 * (spread.mean - spread.sd), 100 * (spread.mean + spread.sd)]
-        axes.plot(bar, [place, place], color=colour, linewidth=5, alpha=0.25, solid_capstyle="butt")
-        axes.plot(
-            [100 * spread.mean],
-            [place],
-            marker="|",
-            markersize=11,
-            color=colour,
-            markeredgewidth=2,
-            linestyle="",
-        )
+        axes.plot(bar, [y, y], color=colour, linewidth=5, alpha=0.25, solid_capstyle="butt")
+        tick: dict[str, Any] = {"marker": "|", "markersize": 11, "markeredgewidth": 2}
+        axes.plot([100 * spread.mean], [y], linestyle="", color=colour, **tick)
     for run in row.runs:
         value = run.scores.fever_score if fever else run.scores.label_accuracy
-        fill = colour if run == row.chosen else "none"
-        axes.plot(
-            [100 * (value or 0.0)],
-            [place],
-            linestyle="",
-            marker=_marker(row.arm),
-            markersize=6,
-            markerfacecolor=fill,
-            markeredgecolor=colour,
-        )
+        _mark(axes, 100 * (value or 0.0), y, row.arm, filled=run == row.selected)
 
 
 def difference_plot(rows: Sequence[ArmResult], name: str) -> str:
-    """Differences from the baseline with their intervals: the chosen run filled, the mean of seeds hollow below."""
-    against = [(row, row.against) for row in rows if row.against is not None]
-    with_fever = all(found.fever_score is not None for _, found in against)
-    with drawing(len(against) * 0.4 + 0.9, columns=2 if with_fever else 1, sharey=True) as canvas:
+    """Differences from the baseline with their intervals: the selected run filled, the mean of seeds hollow below."""
+    others = [(row, row.baseline_comparison) for row in rows if row.baseline_comparison is not None]
+    with_fever = all(comparison.fever_score is not None for _, comparison in others)
+    with drawing(len(others) * 0.4 + 0.9, columns=2 if with_fever else 1, sharey=True) as canvas:
         for axes, fever in zip(canvas.axes, (False, True), strict=False):
             axes.axvline(0, color=QUIET, linewidth=1)
-            for place, (row, found) in enumerate(against):
+            for y, (row, comparison) in enumerate(others):
                 if fever:
-                    _whisker(axes, place, found.fever_score, row.arm, filled=True)
+                    _whisker(axes, y, comparison.fever_score, row.arm)
                 else:
-                    _whisker(axes, place - 0.12, found.label_accuracy, row.arm, filled=True)
-                    _whisker(axes, place + 0.16, found.mean_label_accuracy, row.arm, filled=False)
+                    _whisker(axes, y - 0.12, comparison.label_accuracy, row.arm)
+                    _whisker(axes, y + 0.16, comparison.mean_label_accuracy, row.arm, filled=False)
             axes.set_xlabel(f"Δ {'FEVER score' if fever else 'label accuracy'} against CE, points")
-            _name_rows(axes, [row.arm.name for row, _ in against])
+            _name_rows(axes, [row for row, _ in others])
         return canvas.svg(name)
 
 
@@ -90,36 +75,28 @@ def contradiction_plot(rows: Sequence[ArmResult], name: str) -> str:
     """The contradiction rate of every arm with its interval."""
     with drawing(len(rows) * 0.32 + 0.9) as canvas:
         (axes,) = canvas.axes
-        for place, row in enumerate(rows):
-            _whisker(axes, place, row.contradiction, row.arm, filled=True)
+        for y, row in enumerate(rows):
+            _whisker(axes, y, row.contradiction, row.arm)
         axes.set_xlabel("contradiction rate, % of SUPPORTS and REFUTES claims")
         axes.set_xlim(left=0)
-        _name_rows(axes, [row.arm.name for row in rows])
+        _name_rows(axes, rows)
         return canvas.svg(name)
 
 
-def _whisker(axes: Axes, place: float, interval: Interval | None, arm: Arm, *, filled: bool) -> None:
-    if interval is None:
-        return
-    colour, _ = style_of(arm)
-    axes.plot(
-        [100 * interval.low, 100 * interval.high],
-        [place, place],
-        color=colour,
-        linewidth=1.8 if filled else 1.0,
-    )
-    axes.plot(
-        [100 * interval.estimate],
-        [place],
-        linestyle="",
-        marker=_marker(arm),
-        markersize=6 if filled else 5,
-        markerfacecolor=colour if filled else "none",
-        markeredgecolor=colour,
-    )
+def _whisker(axes: Axes, y: float, interval: Interval | None, arm: Arm, filled: bool = True) -> None:
+    if interval is not None:
+        ends = [100 * interval.low, 100 * interval.high]
+        axes.plot(ends, [y, y], color=style_of(arm)[0], linewidth=1.8 if filled else 1.0)
+        _mark(axes, 100 * interval.estimate, y, arm, filled, size=6 if filled else 5)
 
 
-def curves_plot(curves: Mapping[Arm, Sequence[Curve]], name: str) -> str:
+def _mark(axes: Axes, x: float, y: float, arm: Arm, filled: bool, size: int = 6) -> None:
+    colour, marker = style_of(arm)[0], _MARKERS.get(arm.objective, "o")
+    colours = {"markerfacecolor": colour if filled else "none", "markeredgecolor": colour}
+    axes.plot([x], [y], linestyle="", marker=marker, markersize=size, **colours)  # type: ignore[arg-type]
+
+
+def curves_plot(curves: Mapping[Arm, Sequence[TrainingCurve]], name: str) -> str:
     """Training loss above and LA on tuning claims below, a column for each objective; the baseline grey behind."""
     objectives = list(dict.fromkeys(arm.objective for arm in curves))
     base = next((runs for arm, runs in curves.items() if arm.is_baseline), ())
@@ -139,20 +116,18 @@ def curves_plot(curves: Mapping[Arm, Sequence[Curve]], name: str) -> str:
         return canvas.svg(name)
 
 
-def _lines(upper: Axes, lower: Axes, runs: Sequence[Curve], colour: str, dash: str, name: str) -> None:
+def _lines(
+    upper: Axes, lower: Axes, runs: Sequence[TrainingCurve], colour: str, dash: str, name: str
+) -> None:
     for run in runs:
-        look: dict[str, Any] = {
-            "color": colour,
-            "linestyle": dash,
-            "linewidth": 1.6 if run.chosen else 0.8,
-            "alpha": 1.0 if run.chosen else 0.45,
-        }
-        upper.plot(*_smoothed(run.loss), **look)
+        width, alpha = (1.6, 1.0) if run.selected else (0.8, 0.45)
+        look: dict[str, Any] = {"color": colour, "linestyle": dash, "linewidth": width, "alpha": alpha}
+        upper.plot(*smoothed(run.loss), **look)
         steps, shares = [step for step, _ in run.accuracy], [100 * value for _, value in run.accuracy]
-        lower.plot(steps, shares, label=name if run.chosen else None, **look)
+        lower.plot(steps, shares, label=name if run.selected else None, **look)
 
 
-def _smoothed(points: Sequence[tuple[int, float]]) -> tuple[list[float], list[float]]:
+def smoothed(points: Sequence[tuple[int, float]]) -> tuple[list[float], list[float]]:
     """Means of neighbouring steps: the loss of single batches hides the course."""
     size = max(1, -(-len(points) // _SMOOTHED))
     blocks = [points[start : start + size] for start in range(0, len(points), size)]
@@ -162,18 +137,17 @@ def _smoothed(points: Sequence[tuple[int, float]]) -> tuple[list[float], list[fl
     )
 
 
-def calibration_plot(rows: Sequence[ArmResult], name: str) -> str:
+def calibration_plot(measured: Sequence[tuple[str, Calibration]], name: str) -> str:
     """Accuracy against confidence, before and after the temperature; a dot's area is its share of the claims."""
-    measured = [(row.arm.name, row.calibration) for row in rows if row.calibration is not None]
     columns = min(4, len(measured))
     lines = -(-len(measured) // columns)
     with drawing(2.35 * lines + 0.5, rows=lines, columns=columns, sharex=True, sharey=True) as canvas:
-        for axes, (arm, found) in zip(canvas.axes, measured, strict=False):
+        for axes, (arm, item) in zip(canvas.axes, measured, strict=False):
             axes.plot([0, 100], [0, 100], color=QUIET, linewidth=1, linestyle=":")
-            _reliability(axes, found, tempered=False)
-            _reliability(axes, found, tempered=True)
+            _reliability(axes, item, tempered=False)
+            _reliability(axes, item, tempered=True)
             axes.set_title(arm, loc="left")
-            axes.text(98, 4, f"ECE {found.ece:.3f} → {found.ece_tempered:.3f}", ha="right", fontsize=8)
+            axes.text(98, 4, f"ECE {item.ece:.3f} → {item.ece_tempered:.3f}", ha="right", fontsize=8)
             axes.set_xlim(25, 101)
             axes.set_ylim(0, 101)
         for axes in canvas.axes[len(measured) :]:
@@ -188,52 +162,34 @@ def calibration_plot(rows: Sequence[ArmResult], name: str) -> str:
         return canvas.svg(name)
 
 
-def _reliability(axes: Axes, found: Calibration, *, tempered: bool) -> None:
+def _reliability(axes: Axes, item: Calibration, *, tempered: bool) -> None:
     colour, marker = (GREEN, "D") if tempered else (BLUE, "o")
-    bins = found.bins_tempered if tempered else found.bins
+    bins = item.bins_tempered if tempered else item.bins
     known = [
         (b.confidence, b.accuracy, b.n) for b in bins if b.confidence is not None and b.accuracy is not None
     ]
     total = sum(n for _, _, n in known)
     x, y = [100 * c for c, _, _ in known], [100 * a for _, a, _ in known]
     axes.plot(x, y, color=colour, linewidth=1, linestyle="--" if tempered else "-")
-    areas = [6 + 160 * n / total for _, _, n in known]
+    look: dict[str, Any] = {"edgecolors": colour, "facecolors": "none" if tempered else colour}
     label = "after temperature" if tempered else "as predicted"
-    axes.scatter(
-        x,
-        y,
-        s=areas,
-        marker=marker,
-        facecolors="none" if tempered else colour,
-        edgecolors=colour,
-        label=label,
-    )
+    axes.scatter(x, y, s=[6 + 160 * n / total for _, _, n in known], marker=marker, label=label, **look)
 
 
-def effect_plot(effect: Effect, name: str) -> str:
+def lambda_plot(curve: LambdaCurve, name: str) -> str:
     """LA on tuning claims over λ, a line for each β through the means; dots are seeds, crosses runs stopped early."""
-    colours, dashes = (BLUE, ORANGE, GREEN, PINK, SKY), ("-", "--", "-.", ":", (0, (5, 1)))
-    betas = sorted({point.beta for point in effect.points}, key=lambda beta: -1.0 if beta is None else beta)
+    looks = list(zip((BLUE, ORANGE, GREEN, PINK, SKY), ("-", "--", "-.", ":", (0, (5, 1))), strict=True))
+    betas = sorted({point.beta for point in curve.points}, key=lambda beta: -1.0 if beta is None else beta)
     with drawing(3.2) as canvas:
         (axes,) = canvas.axes
-        for place, beta in enumerate(betas):
-            colour = colours[place % len(colours)]
-            _effect_line(axes, effect, beta, colour, dashes[place % len(dashes)])
-        chosen = effect.selected
-        for row in means(effect):
-            if chosen is not None and (row.lam, row.beta) == (chosen.lam, chosen.beta):
-                at = (row.lam, 100 * row.label_accuracy)
-                axes.plot(
-                    [at[0]],
-                    [at[1]],
-                    marker="o",
-                    markersize=13,
-                    color=INK,
-                    markerfacecolor="none",
-                    linestyle="",
-                )
-                axes.annotate("selected", at, xytext=(9, 9), textcoords="offset points")
-        lams = sorted({point.lam for point in effect.points if point.lam is not None})
+        for number, beta in enumerate(betas):
+            _lambda_line(axes, curve, beta, *looks[number % len(looks)])
+        for mean in filter(curve.is_selected, means(curve)):
+            at = (mean.lam, 100 * mean.label_accuracy)
+            ring: dict[str, Any] = {"marker": "o", "markersize": 13, "markerfacecolor": "none"}
+            axes.plot([at[0]], [at[1]], color=INK, linestyle="", **ring)
+            axes.annotate("selected", at, xytext=(9, 9), textcoords="offset points")
+        lams = sorted({point.lam for point in curve.points if point.lam is not None})
         if lams[0] > 0:
             axes.set_xscale("log", base=2)
         axes.set_xticks(lams, [f"{lam:g}" for lam in lams])
@@ -244,25 +200,25 @@ def effect_plot(effect: Effect, name: str) -> str:
         return canvas.svg(name)
 
 
-def _effect_line(axes: Axes, effect: Effect, beta: float | None, colour: str, dash: Any) -> None:
-    mine = [point for point in effect.points if point.beta == beta]
-    known = [(p.lam, p.dev_label_accuracy, p.state) for p in mine if p.lam is not None]
+def _lambda_line(axes: Axes, curve: LambdaCurve, beta: float | None, colour: str, dash: Any) -> None:
     for state, marker in (("finished", "o"), ("stopped", "x")):
-        found = [(lam, 100 * la) for lam, la, how in known if how == state and la is not None]
-        x, y = [lam for lam, _ in found], [la for _, la in found]
+        points = [
+            (point.lam, 100 * point.dev_label_accuracy)
+            for point in curve.points
+            if (point.beta, point.state) == (beta, state)
+            and point.lam is not None
+            and point.dev_label_accuracy is not None
+        ]
+        x, y = [lam for lam, _ in points], [accuracy for _, accuracy in points]
         axes.plot(x, y, linestyle="", marker=marker, markersize=4, color=colour, alpha=0.5)
-    rows = [row for row in means(effect) if row.beta == beta]
+    rows = [mean for mean in means(curve) if mean.beta == beta]
     label = "no weighting" if beta is None else f"β = {beta:g}"
-    x, y = [row.lam for row in rows], [100 * row.label_accuracy for row in rows]
+    x, y = [mean.lam for mean in rows], [100 * mean.label_accuracy for mean in rows]
     axes.plot(x, y, color=colour, linestyle=dash, linewidth=1.6, label=label)
 
 
-def _marker(arm: Arm) -> str:
-    return _MARKERS.get(arm.objective, "o")
-
-
-def _name_rows(axes: Axes, names: Sequence[str]) -> None:
-    axes.set_yticks(range(len(names)), names)
-    axes.set_ylim(len(names) - 0.5, -0.5)  # the first row on top
+def _name_rows(axes: Axes, rows: Sequence[ArmResult]) -> None:
+    axes.set_yticks(range(len(rows)), [row.arm.name for row in rows])
+    axes.set_ylim(len(rows) - 0.5, -0.5)  # the first row on top
     axes.grid(axis="y", visible=False)
     axes.tick_params(axis="y", length=0)

@@ -1,0 +1,1 @@
+"""What commands print: records of the library as tables, lines and live displays."""

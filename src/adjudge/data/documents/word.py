@@ -1,0 +1,148 @@
+"""Word (.docx): paragraphs, tables, notes and text boxes. Offsets count in the extracted text.
+
+Deleted text, comments, headers and footers are not read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from adjudge.data.documents.blocks import Block, block_sentences, block_text, one_line
+from adjudge.data.documents.files import Report, SourceFile
+from adjudge.data.documents.package import open_package
+from adjudge.data.documents.sentences import to_pages
+from adjudge.data.documents.tables import Row, Table
+from adjudge.types import Page
+
+_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+_BLANKS = frozenset({f"{_W}tab", f"{_W}br", f"{_W}cr"})
+_LEFT_OUT = frozenset({f"{_W}moveFrom", f"{_W}del", _FALLBACK})
+_NOTES = ("/footnotes", "/endnotes")
+
+
+def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
+    """The pages of a Word file; its title is what its properties say, or the first heading."""
+    with open_package(file, "Word file (.docx)") as package:
+        import docx
+
+        document = docx.Document(package.stream)
+        blocks = list(_blocks(document))
+        heading = next((block.text for block in blocks if block.heading), "")
+        title = one_line(document.core_properties.title or heading)[:300] or file.title
+        yield from to_pages(file.name, title, block_sentences(blocks), file.source)
+
+
+def read_source(file: SourceFile, page: str, report: Report) -> str:
+    """The extracted text."""
+    with open_package(file, "Word file (.docx)") as package:
+        import docx
+
+        return block_text(_blocks(docx.Document(package.stream)))
+
+
+def _blocks(document: Any) -> Iterator[Block]:
+    from docx.oxml import parse_xml
+
+    headings = {
+        style.style_id
+        for style in document.styles
+        if (style.name or "").lower().startswith(("heading", "title"))
+    }
+    reader = _Reader(headings)
+    yield from reader.blocks(document.element.body)
+    for relation in document.part.rels.values():
+        if relation.reltype.endswith(_NOTES) and not relation.is_external:
+            yield from reader.blocks(parse_xml(relation.target_part.blob))
+
+
+class _Reader:
+    """Walks the elements of a document; lists of elements instead of calls, however deep they are nested."""
+
+    def __init__(self, headings: set[str]) -> None:
+        self._headings = headings
+        self._tables = 0
+
+    def blocks(self, root: Any) -> Iterator[Block]:
+        """Paragraphs and tables in their order."""
+        waiting = [root]
+        while waiting:
+            element = waiting.pop()
+            if element.tag == f"{_W}p":
+                text, boxes = _paragraph(element)
+                if text:
+                    yield Block(text, heading=self._is_heading(element))
+                waiting.extend(reversed(boxes))
+            elif element.tag == f"{_W}tbl":
+                nested: list[Any] = []
+                yield from self._table(element, nested)
+                waiting.extend(reversed(nested))
+            elif element.tag not in _LEFT_OUT:
+                waiting.extend(reversed(element))
+
+    def _is_heading(self, paragraph: Any) -> bool:
+        style = paragraph.find(f"{_W}pPr/{_W}pStyle")
+        return style is not None and style.get(f"{_W}val") in self._headings
+
+    def _table(self, element: Any, nested: list[Any]) -> Iterator[Block]:
+        self._tables += 1
+        number, table = self._tables, Table()
+        for count, row in enumerate(_children(element, f"{_W}tr"), start=1):
+            cells = []
+            for cell in _children(row, f"{_W}tc"):
+                cells.append(_cell(cell, nested))
+                span = cell.find(f"{_W}tcPr/{_W}gridSpan")
+                width = span.get(f"{_W}val", "1") if span is not None else "1"
+                cells += [""] * (min(int(width), 1000) - 1 if width.isdigit() else 0)
+            header = True if row.find(f"{_W}trPr/{_W}tblHeader") is not None else None
+            for text, made_of, _, _ in table.add(Row(count, cells, header)):
+                yield Block(text, whole=True, location=f"table {number}, row {made_of.number}")
+        for text, made_of, _, _ in table.close():
+            yield Block(text, whole=True, location=f"table {number}, row {made_of.number}")
+
+
+def _children(element: Any, tag: str) -> Iterator[Any]:
+    """The children with a tag, also those in a content control or a tracked change."""
+    for child in element:
+        if child.tag == tag:
+            yield child
+        elif child.tag in (f"{_W}sdt", f"{_W}sdtContent", f"{_W}ins", f"{_W}customXml"):
+            yield from _children(child, tag)
+
+
+def _cell(cell: Any, nested: list[Any]) -> str:
+    """The text of a cell; tables within it are kept for later."""
+    texts = []
+    waiting = [cell]
+    while waiting:
+        element = waiting.pop()
+        if element.tag == f"{_W}tbl":
+            nested.append(element)
+        elif element.tag == f"{_W}p":
+            text, boxes = _paragraph(element)
+            texts.append(text)
+            nested.extend(boxes)
+        elif element.tag not in _LEFT_OUT:
+            waiting.extend(reversed(element))
+    return " ".join(texts)
+
+
+def _paragraph(paragraph: Any) -> tuple[str, list[Any]]:
+    """The text of a paragraph, and the text boxes that hang on it."""
+    pieces: list[str] = []
+    boxes: list[Any] = []
+    waiting = list(reversed(paragraph))
+    while waiting:
+        element = waiting.pop()
+        if element.tag == f"{_W}t":
+            pieces.append(element.text or "")
+        elif element.tag in _BLANKS:
+            pieces.append(" ")
+        elif element.tag == f"{_W}noBreakHyphen":
+            pieces.append("-")
+        elif element.tag == f"{_W}txbxContent":
+            boxes.append(element)
+        elif element.tag not in _LEFT_OUT:
+            waiting.extend(reversed(element))
+    return one_line("".join(pieces)), boxes

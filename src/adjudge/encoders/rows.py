@@ -1,0 +1,146 @@
+"""Text becomes token rows here, the same way in training and in prediction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from adjudge.data.text import clean_text, evidence_title
+from adjudge.errors import ConfigError
+from adjudge.types import Evidence, Example
+
+TITLE_SHARE = 3
+"""A title may take a third of a row; the rest of it is cut."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a claim and its evidence are laid out in rows.
+
+    Attributes:
+        max_length: tokens per row, special tokens included.
+        one_row: claim and all evidence in one row, rather than a row for each sentence.
+        titles: whether the page's title stands before the sentence.
+        max_evidence: sentences read of a claim, the first ones.
+        empty_rows: pad every claim to so many rows with rows of nothing (the published code does).
+    """
+
+    max_length: int = 130
+    one_row: bool = False
+    titles: bool = True
+    empty_rows: int = 0
+    max_evidence: int | None = None
+
+
+class Row(NamedTuple):
+    """Token ids; how many of them make the first segment; whether the row holds text at all."""
+
+    ids: list[int]
+    segment: int
+    has_text: bool = True
+
+
+class RowWriter:
+    """Writes the rows of claims.
+
+    A row is ``[CLS] claim [SEP] title [SEP] sentence [SEP]``; for tokenizers that separate a pair with
+    two separators (RoBERTa's) ``<s> claim </s></s> title </s> sentence </s>``. The longer of claim and
+    sentence is cut first. A claim without evidence is ``[CLS] claim [SEP]``.
+    """
+
+    def __init__(self, tokenizer: Any, layout: Layout) -> None:
+        self.tokenizer = tokenizer
+        self.layout = layout
+        self.pad = _special(tokenizer, "pad")
+        self._start = _special(tokenizer, "cls")
+        self._end = _special(tokenizer, "sep")
+        doubled = tokenizer.num_special_tokens_to_add(pair=True) == 4
+        self._divide = [self._end] * (2 if doubled else 1)
+
+    def write(self, examples: Sequence[Example]) -> list[list[Row]]:
+        """The rows of each example."""
+        texts: list[str] = []
+        read = [example.evidence[: self.layout.max_evidence] for example in examples]
+        for example, sentences in zip(examples, read, strict=True):
+            texts.append(clean_text(example.claim))
+            for evidence in sentences:
+                texts += [self._title(evidence), clean_text(evidence.text)]
+        pieces = iter(self._tokenize(texts))
+        written = []
+        for sentences in read:
+            claim = next(pieces)
+            evidence_pieces = [(next(pieces), next(pieces)) for _ in sentences]
+            written.append(self._rows(claim, evidence_pieces))
+        return written
+
+    def _title(self, evidence: Evidence) -> str:
+        return evidence_title(evidence) if self.layout.titles else ""
+
+    def _tokenize(self, texts: list[str]) -> list[list[int]]:
+        if not texts:
+            return []
+        encoded = self.tokenizer(
+            texts,
+            add_special_tokens=False,
+            split_special_tokens=True,  # "[SEP]" in somebody's text is text, not a separator
+            return_attention_mask=False,
+            verbose=False,  # rows are cut below, so a warning about long texts would only mislead
+        )
+        ids: list[list[int]] = encoded["input_ids"]
+        return ids
+
+    def _rows(self, claim: list[int], evidence: list[tuple[list[int], list[int]]]) -> list[Row]:
+        if not evidence:
+            rows = [self._alone(claim)]
+        elif self.layout.one_row:
+            rows = [self._joined(claim, evidence)]
+        else:
+            rows = [self._row(claim, title, sentence) for title, sentence in evidence]
+        missing = max(0, self.layout.empty_rows - len(rows))
+        return rows + [Row([self.pad] * self.layout.max_length, self.layout.max_length, False)] * missing
+
+    def _alone(self, claim: list[int]) -> Row:
+        ids = [self._start, *claim[: self.layout.max_length - 2], self._end]
+        return Row(ids, len(ids))
+
+    def _row(self, claim: list[int], title: list[int], sentence: list[int]) -> Row:
+        title = title[: self.layout.max_length // TITLE_SHARE]
+        head = [*title, self._end] if title else []
+        budget = self.layout.max_length - 2 - len(self._divide) - len(head)
+        claim_length, sentence_length = share(len(claim), len(sentence), budget)
+        first = [self._start, *claim[:claim_length], self._end]
+        ids = [*first, *self._divide[1:], *head, *sentence[:sentence_length], self._end]
+        return Row(ids, len(first))
+
+    def _joined(self, claim: list[int], evidence: list[tuple[list[int], list[int]]]) -> Row:
+        tail: list[int] = []
+        for title, sentence in evidence:
+            tail += [*title[: self.layout.max_length // TITLE_SHARE], self._end] if title else []
+            tail += [*sentence, self._end]
+        budget = self.layout.max_length - 2 - len(self._divide)
+        claim_length, tail_length = share(len(claim), len(tail) - 1, budget)
+        first = [self._start, *claim[:claim_length], self._end]
+        return Row([*first, *self._divide[1:], *tail[:tail_length], self._end], len(first))
+
+
+def _special(tokenizer: Any, name: str) -> int:
+    token: int | None = getattr(tokenizer, f"{name}_token_id")
+    if token is None:
+        raise ConfigError(
+            f"The backbone's tokenizer has no {name} token, which every row needs; "
+            "use an encoder such as BERT or RoBERTa."
+        )
+    return int(token)
+
+
+def share(a: int, b: int, budget: int) -> tuple[int, int]:
+    """The lengths left of ``a`` and ``b`` when the longer is cut first until both fit the budget."""
+    if a + b <= budget:
+        return a, b
+    half = budget // 2
+    if a <= half:
+        return a, budget - a
+    if b <= half:
+        return budget - b, b
+    return budget - half, half

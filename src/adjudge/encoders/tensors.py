@@ -1,0 +1,81 @@
+"""Tensors by name: hashed, packed as differences, and written to disk whole or not at all.
+
+What differs from public weights W₀ travels light: tensors equal to them are left out, large matrices are kept as
+the difference in 8 bits with one scale a row,
+
+    W = W₀ + scale · delta,   delta ∈ {−127, …, 127},   scale = max |W − W₀| / 127 over the row,
+
+and everything else in full.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from safetensors.torch import save_file
+from torch import Tensor, nn
+
+LARGE = 4096
+"""Matrices of more numbers than this are kept in 8 bits."""
+DELTA, SCALE = "@delta", "@scale"
+
+Tensors = Mapping[str, Tensor]
+
+
+def weights_hash(module: nn.Module) -> str:
+    """A hash of a model's weights by name."""
+    digest = hashlib.sha256()
+    for name, weight in module.state_dict().items():
+        digest.update(name.encode())
+        digest.update(weight.detach().cpu().contiguous().view(-1).numpy().tobytes())
+    return digest.hexdigest()
+
+
+def save_tensors(path: Path, tensors: Tensors, metadata: dict[str, str] | None = None) -> None:
+    """A safetensors file that appears whole or not at all."""
+    on_host = {name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()}
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    os.close(handle)
+    try:
+        save_file(on_host, temporary, metadata)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def pack_differences(tensors: Tensors, public: Tensors) -> dict[str, Tensor]:
+    """What :func:`unpack_differences` needs beside the public weights; tensors without a public one in full."""
+    packed: dict[str, Tensor] = {}
+    for name, value in tensors.items():
+        value = value.detach().cpu().float()
+        if name not in public:
+            packed[name] = value
+        elif not torch.equal(value, public[name]):
+            packed |= _pack(name, value, value - public[name])
+    return packed
+
+
+def _pack(name: str, value: Tensor, difference: Tensor) -> dict[str, Tensor]:
+    if value.ndim != 2 or value.numel() <= LARGE:
+        return {name: value}
+    scale = difference.abs().amax(dim=1, keepdim=True).clamp(min=1e-12) / 127
+    return {f"{name}{DELTA}": (difference / scale).round().to(torch.int8), f"{name}{SCALE}": scale}
+
+
+def unpack_differences(packed: Tensors, public: Tensors) -> dict[str, Tensor]:
+    """The tensors that :func:`pack_differences` was given, large matrices rounded."""
+    tensors = dict(public)
+    for name, value in packed.items():
+        if name.endswith(DELTA):
+            plain = name.removesuffix(DELTA)
+            tensors[plain] = public[plain] + packed[f"{plain}{SCALE}"] * value.float()
+        elif not name.endswith(SCALE):
+            tensors[name] = value
+    return tensors

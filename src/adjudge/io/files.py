@@ -1,0 +1,79 @@
+"""Reading and writing files: gz transparently, atomically."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import msgspec
+
+from adjudge.errors import DataError
+
+
+@contextmanager
+def open_bytes(path: Path) -> Iterator[BinaryIO]:
+    """Open a file for reading, unpacking gzip by its magic number rather than its name."""
+    if path.is_dir():
+        raise DataError(f"{path}: is a directory, expected a file.")
+    try:
+        raw = open(path, "rb")
+    except FileNotFoundError:
+        raise DataError(f"{path}: no such file.") from None
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror}).") from None
+    with raw:
+        if raw.peek(2)[:2] == b"\x1f\x8b":
+            with gzip.open(raw, "rb") as unpacked:
+                yield cast(BinaryIO, unpacked)
+        else:
+            yield raw
+
+
+@contextmanager
+def write_atomic(path: Path) -> Iterator[BinaryIO]:
+    """Open a file that appears under its name only when the block ends without an error.
+
+    A name ending in ``.gz`` is compressed.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as raw:
+            if path.suffix == ".gz":
+                with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as packed:
+                    yield cast(BinaryIO, packed)
+            else:
+                yield raw
+            raw.flush()
+            os.fsync(raw.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a whole text file atomically."""
+    with write_atomic(path) as stream:
+        stream.write(text.encode())
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write one value as indented JSON, atomically."""
+    write_text(path, msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")
+
+
+def sha256(path: Path) -> str:
+    """The SHA-256 of a file as it lies on disk, in hexadecimal."""
+    digest = hashlib.sha256()
+    with open(path, "rb") as stream:
+        while block := stream.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()

@@ -1,0 +1,54 @@
+"""JSON lines, plain or gzip: read one at a time, written atomically."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from adjudge.errors import DataError
+from adjudge.io.files import open_bytes, write_atomic
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield (line number from 1, line) for every line that is not blank."""
+    with open_bytes(path) as stream:
+        number = 0
+        try:
+            for number, line in enumerate(stream, start=1):
+                if line.strip():
+                    yield number, line
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise DataError(f"{path}: damaged gzip file after line {number} ({error}).") from None
+
+
+def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield (line number, object) for every line of a JSONL file."""
+    for number, line in read_lines(path):
+        yield number, decode_object(line, f"{path}:{number}")
+
+
+def decode_object(line: bytes, where: str) -> dict[str, Any]:
+    """The JSON object of a line."""
+    try:
+        record = msgspec.json.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise DataError(f"{where}: not valid JSON ({error}).") from None
+    if not isinstance(record, dict):
+        raise DataError(f"{where}: expected a JSON object, found {type(record).__name__}.")
+    return record
+
+
+def write_json_lines(path: str | PathLike[str], records: Iterable[Mapping[str, Any]]) -> int:
+    """Write one JSON object per line, atomically; the number written."""
+    count = 0
+    with write_atomic(Path(path)) as stream:
+        for record in records:
+            stream.write(msgspec.json.encode(record) + b"\n")
+            count += 1
+    return count

@@ -1,0 +1,68 @@
+"""Judge many files of labelled claims, evidence given."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+from adjudge.data.formats import read_examples
+from adjudge.errors import DataError
+from adjudge.evaluation.battery import Answer, SetFigures, measure
+from adjudge.judges.protocol import Judge
+from adjudge.types import Example, Verdict
+
+Watch = Callable[[Iterable[Verdict], Path, int], Iterable[Verdict]]
+"""Passes the verdicts of a file on, told the file and how many claims it has."""
+
+SUFFIXES = (".jsonl", ".jsonl.gz", ".json", ".json.gz")
+
+
+def set_files(sources: Sequence[Path]) -> list[Path]:
+    """The files of data sets among some files and folders, in order."""
+    files: list[Path] = []
+    for source in sources:
+        inside = [source]
+        if source.is_dir():
+            inside = sorted(path for path in source.iterdir() if path.name.endswith(SUFFIXES))
+        if not inside:
+            raise DataError(f"{source}: no data set here, expected files that end in {', '.join(SUFFIXES)}.")
+        files += inside
+    return files
+
+
+def judge_sets(
+    files: Sequence[Path],
+    judge: Judge,
+    limit: int | None = None,
+    titles: bool = True,
+    watch: Watch = lambda verdicts, path, claims: verdicts,
+) -> Iterator[SetFigures]:
+    """The figures of each file, as soon as it is judged.
+
+    Args:
+        files: labelled claims with sentences, in any format that has both.
+        judge: who judges them.
+        limit: the first so many claims of a file only.
+        titles: whether the judge sees the titles of pages.
+        watch: wraps the verdicts of a file, for a progress bar.
+    """
+    for path in files:
+        examples = list(islice(_labelled(path), limit))
+        shown = [example if titles else _untitled(example) for example in examples]
+        started = time.perf_counter()
+        verdicts = list(watch(judge.judge(shown), path, len(shown)))
+        seconds = time.perf_counter() - started
+        answers = (Answer(str(e.label), v) for e, v in zip(examples, verdicts, strict=True))
+        name = path.name.partition(".")[0]
+        yield measure(name, path.absolute().parent.name, answers, judge.labels, seconds)
+
+
+def _labelled(path: Path) -> Iterator[Example]:
+    return read_examples(path, require_labels=True)
+
+
+def _untitled(example: Example) -> Example:
+    return replace(example, evidence=tuple(replace(s, page="", title="") for s in example.evidence))

@@ -1,0 +1,86 @@
+"""Examples in, verdicts out: the one place where a model's output becomes an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from adjudge.encoders.batch import ModelOutput
+from adjudge.encoders.dataset import Dataset, cut, tokenize
+from adjudge.encoders.frozen import cached_states
+from adjudge.io.chunks import chunks
+from adjudge.judges.row_model import RowJudge
+from adjudge.types import Example, Explanation, Verdict
+
+WINDOW = 256
+
+
+def predict(model: RowJudge, examples: Iterable[Example], states: Path | None = None) -> Iterator[Verdict]:
+    """A verdict for each example, in order, holding only a window of them in memory.
+
+    With a folder ``states``, what the model's frozen layers give is kept there, for other models that share them.
+    """
+    model.module.eval()
+    for window in chunks(examples, WINDOW):
+        # Without labels: a verdict does not depend on gold, which may use labels the model never met.
+        data = tokenize((replace(e, label=None) for e in window), model.writer, model.labels)
+        if states is not None:
+            data = cached_states(model.module.backbone, data, states)
+        verdicts: dict[int, Verdict] = {}
+        for claims, output in outputs(model, data):
+            log_probs = torch.log_softmax(output.log_probs.cpu() / model.temperature, dim=-1)
+            for row, claim in enumerate(claims):
+                verdicts[claim] = _verdict(model, window[claim], log_probs[row], output, row)
+        yield from (verdicts[claim] for claim in range(len(window)))
+
+
+def outputs(model: RowJudge, data: Dataset) -> Iterator[tuple[list[int], ModelOutput]]:
+    """The model's output for all claims of a dataset, in batches of claims of similar length."""
+    device = next(model.module.parameters()).device
+    order = np.argsort(data.claim_tokens(), kind="stable").tolist()
+    for claims in cut(data, order, model.batch_tokens):
+        with torch.inference_mode():
+            output = model.module(data.batch(claims).to(device))
+        yield claims, output  # outside: a mode held over a yield would hold for the caller too
+
+
+def log_probabilities(model: RowJudge, data: Dataset) -> Tensor:
+    """(C, K) log P(y) of every claim of a dataset, in order."""
+    log_probs = torch.empty(len(data), len(model.labels))
+    for claims, output in outputs(model, data):
+        log_probs[claims] = output.log_probs.float().cpu()
+    return log_probs
+
+
+def _verdict(model: RowJudge, example: Example, log_probs: Tensor, output: ModelOutput, row: int) -> Verdict:
+    """The verdict on a claim from its tempered log-probabilities (K,) and its row of a batch's output."""
+    probabilities = dict(zip(model.labels, log_probs.exp().tolist(), strict=True))
+    evidence = example.evidence[: model.max_evidence]
+    if output.node_weights is not None and evidence:
+        pairs = zip(evidence, output.node_weights[row].tolist(), strict=False)
+        evidence = tuple(replace(sentence, weight=weight) for sentence, weight in pairs)
+    label = model.labels.names[int(log_probs.argmax())]
+    reason = None if evidence else "no evidence was given"
+    return Verdict(
+        example.id,
+        example.claim,
+        label,
+        probabilities,
+        evidence,
+        reason,
+        gold_injected=example.gold_injected,
+        explanation=_explanation(output, row, len(evidence)),
+    )
+
+
+def _explanation(output: ModelOutput, row: int, sentences: int) -> Explanation | None:
+    """What sentences took from each other, where there are several and the model says it."""
+    if output.edge_weights is None or sentences < 2:
+        return None
+    edges = output.edge_weights[row, :sentences, :sentences].tolist()
+    return Explanation(edges=tuple(tuple(round(weight, 6) for weight in taken) for taken in edges))

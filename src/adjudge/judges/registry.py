@@ -1,0 +1,34 @@
+"""Judges by name, as data: nothing here loads a model before it is asked for."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+KINDS = {
+    "kgat": "adjudge.judges.kgat:KGAT",
+    "mixture": "adjudge.judges.mixture:Mixture",
+    "concat": "adjudge.judges.concat:Concat",
+}
+"""The heads of row models: ``[model] kind`` → ``module:Class``.
+
+A head is an ``nn.Module`` made by ``Class(backbone, classes, dropout, **options)`` that keeps its ``backbone`` and
+turns a ``Batch`` into a ``ModelOutput``. ``one_row`` says that one row holds all evidence of a claim, ``pads_rows``
+that every claim has as many rows as the model reads sentences. Its own settings, ``[model.options]``, are a pydantic
+model ``Class.Settings``, where it has some.
+"""
+
+PACKAGE_MODELS = {"small": "models/small", "broad": "models/broad"}
+"""Models that come with the package: name → folder in it. The first is the one where none is named."""
+
+LOADERS = {
+    "hf": "adjudge.judges.hf:load_classifier",
+    "hf-joined": "adjudge.judges.hf:load_joined_classifier",
+}
+"""Judges called ``prefix:source``: prefix → what loads one, given the source, ``device=`` and ``class_names=``."""
+
+
+def import_object(path: str) -> Any:
+    """What ``module:name`` stands for."""
+    module, _, name = path.partition(":")
+    return getattr(import_module(module), name)

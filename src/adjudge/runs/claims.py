@@ -1,0 +1,57 @@
+"""The claims a run trains on, and those that choose its checkpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+from adjudge.config import DataSettings, RunSettings
+from adjudge.data.formats import read_examples
+from adjudge.data.kgat import read_pages, read_training_claims
+from adjudge.errors import ConfigError, ScoringError
+from adjudge.evaluation.records import describe_mismatches, read_gold
+from adjudge.training.augment import ClaimPool, claim_pool, draw_examples, hold_out, views
+from adjudge.types import Example
+
+
+def claims_of(settings: RunSettings) -> tuple[Iterator[Example], Iterator[Example] | None]:
+    """(training examples, dev examples or None): as they stand in the files, or drawn as ``[augment]`` says."""
+    data, labels = settings.data, settings.data.label_set
+    if data.train is None:
+        raise ConfigError("data.train is not set: give a file of claims with evidence and labels.")
+    dev = None if data.dev is None else dev_claims(data, data.dev)
+    if settings.augment is None:
+        stands = read_examples(data.train, labels=labels, require_labels=True, field=data.field)
+        return islice(stands, data.limit), dev
+    train, held_out = sources(settings)
+    if dev is None and held_out.claims:
+        dev = islice(views(held_out, settings.augment.sentences), data.dev_limit)
+    return draw_examples(train, settings.augment, settings.training.seed), dev
+
+
+def dev_claims(data: DataSettings, dev: Path) -> Iterator[Example]:
+    """The claims of a dev file that choose a checkpoint."""
+    return islice(read_examples(dev, labels=data.label_set, require_labels=True), data.dev_limit)
+
+
+def check_test_files(data: DataSettings) -> None:
+    """Read the claims to test on and their gold once, so that a training does not find out at its end."""
+    if data.test is None:
+        return
+    tested = [example.id for example in read_examples(data.test, labels=data.label_set, require_labels=True)]
+    gold = data.gold or data.test
+    lines = describe_mismatches(tested, [truth.id for truth in read_gold(gold, data.label_set)])
+    if lines:
+        heading = f"{data.test}: the claims do not match those of {gold} one to one."
+        raise ScoringError("\n".join([heading, *lines]))
+
+
+def sources(settings: RunSettings) -> tuple[ClaimPool, ClaimPool]:
+    """(training, held-out) claims of a run with ``[augment]``."""
+    data = settings.data
+    if data.train is None:
+        raise ConfigError("data.train is not set: give a file of claims with evidence and labels.")
+    pages = {} if data.pages is None else read_pages(data.pages)
+    kept, aside = hold_out(list(read_training_claims(data.train, data.label_set)), data.holdout)
+    return claim_pool(kept[: data.limit], pages), claim_pool(aside, pages)

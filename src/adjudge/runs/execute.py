@@ -1,0 +1,305 @@
+"""One run: settings in, a run folder out. What trains a run names it; a finished one is never repeated."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from adjudge.config import DataSettings, RunSettings
+from adjudge.data.formats import read_examples
+from adjudge.data.verdicts import write_verdicts
+from adjudge.errors import AdjudgeError
+from adjudge.evaluation.scoring import Scores, score
+from adjudge.io.files import write_json
+from adjudge.io.locks import lease
+from adjudge.runs.claims import check_test_files, claims_of, dev_claims
+from adjudge.runs.folder import (
+    FILES,
+    TEST_FILES,
+    TRAINING_FILES,
+    RunFolder,
+    data_files,
+    judgement_id,
+    run_id,
+)
+from adjudge.runs.provenance import provenance
+from adjudge.types import LabelSet
+
+if TYPE_CHECKING:
+    import torch
+
+    from adjudge.encoders.dataset import Dataset
+    from adjudge.objectives.loss import Objective
+    from adjudge.training.distributed import Workers
+    from adjudge.training.loop import Metric
+    from adjudge.training.progress import TrainingProgress
+
+EXAMPLES_VERSION = 2
+"""Of the code that reads, draws and writes examples; raised when it makes others of the same files and settings,
+so that tokens kept from before are not used any more.
+"""
+
+
+@dataclass(frozen=True)
+class Reporter:
+    """What a run says while it works; each is a function, and all do nothing by default."""
+
+    stage: Callable[[str], None] = lambda name: None
+    caching: Callable[[int, int], None] = lambda done, total: None
+    metric: Callable[[Metric, int], None] = lambda metric, steps: None
+
+
+class _Paused(Exception):
+    """Ends a training from within its report, with its state saved."""
+
+
+@dataclass(frozen=True)
+class _Work:
+    """What every step of an execution needs to know."""
+
+    settings: RunSettings
+    run: RunFolder
+    identity: str
+    resume: bool
+    until: float
+    cache: Path
+    device: torch.device
+    reporter: Reporter
+    command: str
+
+
+def execute(
+    settings: RunSettings,
+    folder: Path,
+    *,
+    resume: bool = False,
+    until: float = 1.0,
+    cache: Path | None = None,
+    command: str = "",
+    device: str = "auto",
+    reporter: Reporter | None = None,
+) -> Scores | None:
+    """Make a run exist: train it, unless it is trained, and judge the test claims, unless they are judged.
+
+    Several executions of one folder, here or on other machines, wait for each other.
+
+    Args:
+        settings: what defines the run; ``data.train`` is required.
+        folder: the run folder; refused when it holds another run, unless ``resume``.
+        resume: continue an interrupted run of the same settings; a trained one stays as it is.
+        until: the share of its steps to train; less than all ends at the first evaluation from there on, in an
+            unfinished run that can be resumed.
+        cache: where outputs of frozen layers are kept; the user's cache by default.
+        command: noted in the manifest.
+        device: ``auto``, ``cpu`` or ``cuda``.
+        reporter: called with what happens.
+
+    Returns:
+        The scores on the test claims; None without such a file, before the end of the training, and on every worker
+        but the first.
+    """
+    from adjudge.encoders.device import pick_device
+    from adjudge.training.distributed import workers
+
+    run, identity = RunFolder(folder), run_id(settings)
+    if resume and run.holds(identity) and (settings.data.test is None or is_judged(run, settings.data)):
+        return read_scores(run, settings.data)
+    is_first = int(os.environ.get("RANK", "0")) == 0  # of the workers of a torchrun
+    work = _Work(
+        settings,
+        run,
+        identity,
+        resume,
+        until,
+        cache or default_cache(),
+        pick_device(device),
+        (is_first and reporter) or Reporter(),
+        command,
+    )
+    work.reporter.stage("waiting for the run folder")
+    with lease(folder, run.state) if is_first else nullcontext(_nothing) as check_lease:
+        if is_first:
+            check_test_files(settings.data)
+        with workers(work.device) as team:
+            team.wait()
+            if not (resume and run.holds(identity)):
+                _train(work, team, check_lease)
+        if not (is_first and run.is_finished and settings.data.test is not None):
+            return None
+        if not is_judged(run, settings.data):
+            work.reporter.stage("predicting")
+            _judge(work)
+        return read_scores(run, settings.data)
+
+
+def _nothing() -> None:
+    """In place of a check that only the first worker makes."""
+
+
+def _train(work: _Work, team: Workers, check_lease: Callable[[], None]) -> None:
+    """Train to the end or to the share of its steps that is asked for."""
+    import torch
+
+    started, run = time.time(), work.run
+    if team.is_first:
+        run.check(work.settings, work.resume)
+    team.wait()
+    torch.manual_seed(work.settings.training.seed)
+    try:
+        progress = _train_model(work, team, check_lease)
+    except _Paused:
+        return
+    except AdjudgeError:
+        if team.is_first:
+            run.discard_unbegun()
+        raise
+    if team.is_first:
+        run.finish(_manifest(work, progress, started))
+
+
+def _train_model(work: _Work, team: Workers, check_lease: Callable[[], None]) -> TrainingProgress:
+    from adjudge.encoders.dataset import shuffled_evidence
+    from adjudge.encoders.frozen import cached_states
+    from adjudge.encoders.tokens import stored_tokens
+    from adjudge.judges.folder import initialise_from
+    from adjudge.judges.row_model import build
+    from adjudge.training.judge import train_judge
+
+    settings, reporter = work.settings, work.reporter
+    labels = settings.data.label_set
+    reporter.stage("loading the backbone")
+    model = build(
+        settings.model, labels, settings.training.freeze_layers, settings.training.freeze_embeddings
+    )
+    if settings.model.init is not None:
+        initialise_from(model, settings.model.init)
+    model.module.to(work.device)
+    reporter.stage("reading claims")
+    claims, tuning = claims_of(settings)
+    if model.writer.layout.one_row and settings.training.shuffle_evidence:
+        # Where one row holds all sentences, a batch cannot reorder them.
+        claims = shuffled_evidence(claims, settings.training.seed, model.max_evidence)
+    stored, source = work.cache / "tokens", _source(settings, model.writer.layout.one_row)
+    data = stored_tokens(claims, model.writer, labels, stored, f"train {source}")
+    dev = None if tuning is None else stored_tokens(tuning, model.writer, labels, stored, f"dev {source}")
+    if settings.training.freeze_layers and settings.training.cache_frozen:
+        reporter.stage("caching frozen layers")
+        states = work.cache / "states"
+        data = cached_states(model.module.backbone, data, states, reporter.caching)
+        dev = None if dev is None else cached_states(model.module.backbone, dev, states, reporter.caching)
+    reporter.stage("training")
+    if team.is_first:
+        work.run.begin(settings)
+    team.wait()
+
+    def report(metric: Metric, steps: int) -> None:
+        check_lease()
+        reporter.metric(metric, steps)
+        if metric.split == "dev" and work.until * steps <= metric.step < steps:
+            raise _Paused
+
+    return train_judge(
+        model,
+        data,
+        dev,
+        objective_for(settings, data, labels),
+        settings.training,
+        work.run.path,
+        identity=work.identity,
+        resume=work.resume,
+        workers=team,
+        report=report,
+    )
+
+
+def _source(settings: RunSettings, one_row: bool) -> str:
+    """All that decides which examples a run reads, beside how they are written as rows."""
+    data = settings.data.model_dump(mode="json", exclude=set(FILES))
+    data |= {name: file["sha256"] for name, file in data_files(settings.data, TRAINING_FILES).items()}
+    drawn = None if settings.augment is None else settings.augment.model_dump(mode="json")
+    shuffled = one_row and settings.training.shuffle_evidence
+    seed = settings.training.seed if drawn or shuffled else None
+    return json.dumps([EXAMPLES_VERSION, data, drawn, shuffled, seed], sort_keys=True)
+
+
+def objective_for(settings: RunSettings, data: Dataset, labels: LabelSet) -> Objective:
+    """The objective of a run, its class weights counted on the claims it trains on."""
+    from adjudge.objectives.loss import Objective
+    from adjudge.objectives.weights import class_balanced_weights
+
+    loss = settings.objective
+    weights = None
+    if loss.beta is not None:
+        counts = data.class_counts(len(labels))
+        # The released code leaves the weights as they come out of Eq. 11.
+        weights = class_balanced_weights(counts, loss.beta, normalise=loss.variant == "paper")
+    return Objective(
+        loss.name,
+        complement=loss.complement,
+        lam=loss.lam,
+        weights=weights,
+        variant=loss.variant,
+        labels=labels,
+        weighting=loss.weighting,
+        normalise=loss.normalise,
+    )
+
+
+def _judge(work: _Work) -> None:
+    """Predict and score the test claims; and predict the dev claims, for calibration, before the first of them."""
+    from adjudge.judges.folder import load_model
+    from adjudge.judges.predict import predict
+
+    started, run, data = time.time(), work.run, work.settings.data
+    model = load_model(run.path, work.settings.training.freeze_layers)
+    model.module.to(work.device)
+    states = work.cache / "states"
+    if data.dev is not None and not run.dev_predictions.exists():
+        write_verdicts(run.dev_predictions, predict(model, dev_claims(data, data.dev), states=states))
+    judgement = run.judgement(judgement_id(data))
+    examples = read_examples(data.test or "", labels=data.label_set, require_labels=True)
+    write_verdicts(judgement.predictions, predict(model, examples, states=states))
+    scores = score(judgement.predictions, data.gold or data.test or "", data.label_set)
+    write_json(judgement.scores, scores.to_dict())
+    files = data_files(data, TEST_FILES)
+    judgement.finish({"data": files, "command": work.command, **provenance(started)})
+
+
+def is_judged(run: RunFolder, data: DataSettings) -> bool:
+    """Whether a run has judged the test claims of these settings."""
+    return run.judgement(judgement_id(data)).is_finished
+
+
+def read_scores(run: RunFolder, data: DataSettings) -> Scores | None:
+    """How a run scores on test claims that it has judged; None without such a file."""
+    if data.test is None:
+        return None
+    predictions = run.judgement(judgement_id(data)).predictions
+    return score(predictions, data.gold or data.test, data.label_set)
+
+
+def default_cache() -> Path:
+    """The user's cache folder for adjudge."""
+    from platformdirs import user_cache_path
+
+    return user_cache_path("adjudge")
+
+
+def _manifest(work: _Work, progress: TrainingProgress, started: float) -> dict[str, Any]:
+    settings = work.settings
+    return {
+        "run": work.identity,
+        "command": work.command,
+        "seed": settings.training.seed,
+        "data": data_files(settings.data, TRAINING_FILES),
+        "steps": progress.step,
+        "best_step": progress.best_step,
+        "best_dev_label_accuracy": None if settings.data.dev is None else progress.best_accuracy,
+        **provenance(started),
+    }

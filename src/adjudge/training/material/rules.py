@@ -1,0 +1,319 @@
+"""Rules over a sentence of any text: what it still says in other words, what it denies, what it leaves open.
+
+Every rule takes a sentence and gives a changed one, or None where it does not apply. The rules are rough; what they
+make is worth its errors by its number.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Sequence
+
+from adjudge.data.text import clean_text
+from adjudge.training.material.text import grouped, in_words
+from adjudge.training.material.words import MONTHS, OPPOSITE, PHRASES, SYNONYM
+
+Rule = Callable[[str, random.Random], str | None]
+
+_MONTH = "|".join(MONTHS)
+_DAY_FIRST = re.compile(rf"\b(\d{{1,2}}) ({_MONTH}),? (\d{{4}})\b")
+_MONTH_FIRST = re.compile(rf"\b({_MONTH}) (\d{{1,2}}), (\d{{4}})\b")
+_COUNT = re.compile(r"(?<![\w.,:$£€#+–-])(?<!No\. )(\d{1,3}(?:,\d{3})+|\d{1,4})(?![\d.,:–%-]*\d)(?= [a-z])")
+_NUMBER = re.compile(r"(?<![\w.,])\d{1,4}(?![\d.,]*\d)")
+_AUXILIARY = re.compile(
+    r"\b(is|are|was|were|can|could|will|would|has been|have been|had been|may|must|should|does|do|did) "
+    r"(?!not\b|n't)(?=[a-z])"
+)
+_NEGATED = re.compile(r"\b(is|are|was|were|can|could|will|would|has|have|had|may|must|should) not (?=[a-z])")
+_PASSIVE = re.compile(
+    r"^(?P<object>[A-Z][^,;()]{3,60}?) (?:was|were) "
+    r"(?P<verb>[a-z]+ed|written|built|made|won|sung|sold|led|bought) "
+    r"by (?P<agent>(?:the )?[A-Z][\w' .-]{2,40}?)(?P<rest> (?:in|on|at|for|during) [^,;()]{1,40})?\.$"
+)
+_EITHER = re.compile(
+    r"\b(is|are|was|were) (open|closed|legal|illegal|successful|unsuccessful|possible|impossible|safe|unsafe|"
+    r"common|rare|alive|dead|public|private|active|inactive|large|small|strong|weak|popular|unpopular|married|unmarried|easy|"
+    r"difficult|expensive|cheap|short|long|old|new|effective|ineffective|necessary|unnecessary|available|unavailable|"
+    r"correct|incorrect|complete|incomplete)\b"
+)
+_BOUND = re.compile(r"(?:than|over|under|about|least|most|nearly|almost|approximately|around) $")
+_SMALL = re.compile(r"(?<![\d.,:$£€-])\b([2-9]|[1-9]\d)\b(?![\d.,:%-]*\d)(?= [a-z])")
+_NAMED_START = re.compile(r"[A-Z]\w+ [A-Z]|[A-Z]\w*[A-Z]")
+_NAME = re.compile(r"(?<=[a-z,] )((?:[A-Z][a-z]+)(?: [A-Z][a-z]+){0,2})(?=[ ,.])")
+_PAST = {
+    "written": "wrote",
+    "built": "built",
+    "made": "made",
+    "won": "won",
+    "sung": "sang",
+    "sold": "sold",
+    "led": "led",
+    "bought": "bought",
+}
+
+
+def plain(text: str) -> str:
+    """A sentence of FEVER's pages as people write it: brackets and quotes restored, no space before a comma."""
+    text = re.sub(r"\s+([,.;:)!?%])", r"\1", clean_text(text))
+    return " ".join(text.split())
+
+
+def _one(pattern: re.Pattern[str], text: str, rng: random.Random) -> re.Match[str] | None:
+    matches = list(pattern.finditer(text))
+    return rng.choice(matches) if matches else None
+
+
+def _put(text: str, match: re.Match[str], new: str) -> str:
+    return text[: match.start()] + new + text[match.end() :]
+
+
+def _word_for(text: str, table: dict[str, tuple[str, ...]], rng: random.Random) -> str | None:
+    spots = [
+        m
+        for m in re.finditer(r"[A-Za-z]+", text)
+        if m[0].lower() in table and (m.start() == 0 or m[0].islower())
+    ]
+    if not spots:
+        return None
+    spot = rng.choice(spots)
+    word = rng.choice(table[spot[0].lower()])
+    word = word.capitalize() if spot[0][0].isupper() else word
+    start = text[: spot.start()]
+    if re.search(r"\b[Aa]n? $", start):
+        start = re.sub(r"\b([Aa])n? $", lambda m: m[1] + ("n " if word[0].lower() in "aeiou" else " "), start)
+    return start + word + text[spot.end() :]
+
+
+def synonym(text: str, rng: random.Random) -> str | None:
+    """One to three words replaced by words that mean the same."""
+    changed = None
+    for _ in range(rng.randint(1, 3)):
+        changed = _word_for(changed or text, SYNONYM, rng) or changed
+    return changed
+
+
+def opposite(text: str, rng: random.Random) -> str | None:
+    """A word replaced by its opposite."""
+    return _word_for(text, OPPOSITE, rng)
+
+
+def shortened(text: str, rng: random.Random) -> str | None:
+    """A part left out that the rest does not need: brackets, a relative clause, an opening, the last of two clauses."""
+    cuts = [
+        re.sub(r" ?\([^()]*\)", "", text),
+        re.sub(r", (?:which|who|where|whose|while|although|whereas|but|so)\b[^.]*\.$", ".", text),
+        re.sub(r", (?:which|who|where|whose) [^,]*, ", " ", text),
+        re.sub(r", and (?:[a-z]+ )[^,.]*\.$", ".", text) if text.count(",") == 1 else text,
+        re.sub(r"; .*$", ".", text),
+        re.sub(r"^(?:In|On|At|During|Since|After) [^,]{3,30}, (?=[A-Za-z])", "", text),
+        re.sub(r" (?:in|on|at|during|since|from|until|with|for) [^,.]{3,40}\.$", ".", text),
+        re.sub(
+            r", (?:including|such as|known as|based on|followed by|led by|located in)\b[^,.]*\.$", ".", text
+        ),
+    ]
+    kept = [c for c in cuts if c != text and len(c.split()) >= 5]
+    if not kept:
+        return None
+    cut = rng.choice(kept)
+    return cut[:1].upper() + cut[1:]
+
+
+def rounded(text: str, rng: random.Random) -> str | None:
+    """A count compared with a round number that it passes, or does not reach."""
+    return _bounded(text, rng, true=True)
+
+
+def misrounded(text: str, rng: random.Random) -> str | None:
+    """A count compared with a round number, wrongly."""
+    return _bounded(text, rng, true=False)
+
+
+def _bounded(text: str, rng: random.Random, true: bool) -> str | None:
+    match = _one(_COUNT, text, rng)
+    if match is None:
+        return None
+    value = int(match[1].replace(",", ""))
+    if value < 4 or 1000 <= value < 2100 or _BOUND.search(text[: match.start()]):
+        return None
+    step = 10 ** max(0, len(str(value)) - 1)
+    below, above = value // step * step, (value // step + 1) * step
+    if below == value:
+        below = value - max(1, step // 2)
+    if (rng.random() < 0.5) == true:
+        return _put(
+            text, match, rng.choice(["more than ", "over ", "at least "]) + grouped(below if true else above)
+        )
+    if true:
+        return _put(text, match, rng.choice(["fewer than ", "less than ", "under "]) + grouped(above))
+    return _put(text, match, rng.choice(["fewer than ", "less than ", "under "]) + grouped(below))
+
+
+def number_in_words(text: str, rng: random.Random) -> str | None:
+    """A small number spelled out."""
+    match = _one(_SMALL, text, rng)
+    return None if match is None else _put(text, match, in_words(int(match[1])))
+
+
+def other_number(text: str, rng: random.Random) -> str | None:
+    """Another number."""
+    match = _one(_NUMBER, text, rng)
+    if match is None:
+        return None
+    value = int(match[0])
+    reach = 20 if 1000 <= value < 2100 else max(3, value)
+    choices = [n for n in range(max(1, value - reach), value + reach + 1) if n != value]
+    return _put(text, match, str(rng.choice(choices)))
+
+
+def other_date_form(text: str, rng: random.Random) -> str | None:
+    """A date written in another order, or to the month or year only."""
+    for pattern, order in ((_DAY_FIRST, (1, 2, 3)), (_MONTH_FIRST, (2, 1, 3))):
+        match = pattern.search(text)
+        if match:
+            day, month, year = (match[k] for k in order)
+            new = rng.choice([f"{month} {day}, {year}", f"{day} {month} {year}", f"{month} {year}", year])
+            before = text[: match.start()]
+            if new in (f"{month} {year}", year):
+                before = re.sub(r"\b([Oo])n $", lambda m: "In " if m[1] == "O" else "in ", before)
+                if not re.search(r"\b[Ii]n $", before):
+                    new = f"{month} {day}, {year}"
+            return before + new + text[match.end() :]
+    return None
+
+
+def other_month(text: str, rng: random.Random) -> str | None:
+    """Another month in a date."""
+    match = _one(re.compile(rf"\b(?:{_MONTH})\b(?= \d)"), text, rng)
+    return None if match is None else _put(text, match, rng.choice([m for m in MONTHS if m != match[0]]))
+
+
+def active(text: str, rng: random.Random) -> str | None:
+    """A passive made active."""
+    return _turned(text, swapped=False)
+
+
+def roles_swapped(text: str, rng: random.Random) -> str | None:
+    """Who did it and what was done, the wrong way round."""
+    return _turned(text, swapped=True)
+
+
+def _turned(text: str, swapped: bool) -> str | None:
+    match = _PASSIVE.match(text)
+    if match is None:
+        return None
+    verb = _PAST.get(match["verb"], match["verb"])
+    thing = match["object"]
+    thing = (
+        thing[0].lower() + thing[1:] if re.match(r"(The|A|An|It|His|Her|Its|Their) ", thing + " ") else thing
+    )
+    agent = match["agent"][:1].upper() + match["agent"][1:]
+    rest = (match["rest"] or "").rstrip()
+    if swapped:
+        return f"{match['object']} {verb} {match['agent']}{rest}."
+    return f"{agent} {verb} {thing}{rest}."
+
+
+def negated(text: str, rng: random.Random) -> str | None:
+    """Polarity turned: a ``not`` put in or taken out."""
+    match = _NEGATED.search(text)
+    if match:
+        return _put(text, match, f"{match[1]} ")
+    match = _AUXILIARY.search(text)
+    if match is None:
+        return None
+    words = match[1].split()
+    return _put(text, match, f"{words[0]} not {' '.join(words[1:])} ".replace("  ", " "))
+
+
+def denied(text: str, rng: random.Random) -> str | None:
+    """The whole sentence denied."""
+    opening = rng.choice(
+        ["It is not true that ", "It is not the case that ", "It is false that ", "It is wrong to say that "]
+    )
+    start = text if _NAMED_START.match(text) else text[0].lower() + text[1:]
+    return opening + start
+
+
+_FRAMES = (
+    "It is true that {}",
+    "It is a fact that {}",
+    "According to the text, {}",
+    "It has been reported that {}",
+    "We read that {}",
+)
+
+
+def framed(text: str, rng: random.Random) -> str | None:
+    """The sentence said to be so."""
+    start = text if _NAMED_START.match(text) else text[0].lower() + text[1:]
+    return rng.choice(_FRAMES).format(start)
+
+
+def not_opposite(text: str, rng: random.Random) -> str | None:
+    """``was large`` → ``was not small``."""
+    match = _one(_EITHER, text, rng)
+    if match is None:
+        return None
+    return _put(text, match, f"{match[1]} not {OPPOSITE[match[2]][0]}")
+
+
+def other_name(names: Sequence[str]) -> Rule:
+    """A rule that puts another name in the place of one that is not the subject."""
+
+    def rule(text: str, rng: random.Random) -> str | None:
+        match = _one(_NAME, text, rng)
+        if match is None or match[1] in MONTHS:
+            return None
+        alike = [
+            n
+            for n in rng.sample(names, min(40, len(names)))
+            if n not in text and len(n.split()) == len(match[1].split())
+        ]
+        return _put(text, match, alike[0]) if alike else None
+
+    return rule
+
+
+def names_in(texts: Sequence[str]) -> list[str]:
+    """Names that stand inside sentences."""
+    return sorted({m[1] for text in texts for m in _NAME.finditer(text) if m[1] not in MONTHS})
+
+
+def phrase(text: str, rng: random.Random) -> str | None:
+    """A phrase replaced by another that says the same."""
+    matching = [(p, new) for p, new in PHRASES if re.search(p, text)]
+    if not matching:
+        return None
+    pattern, new = rng.choice(matching)
+    return re.sub(pattern, new, text, count=1).replace("  ", " ")
+
+
+KEEPING: tuple[Rule, ...] = (
+    synonym,
+    synonym,
+    shortened,
+    shortened,
+    rounded,
+    number_in_words,
+    other_date_form,
+    active,
+    not_opposite,
+    phrase,
+    phrase,
+    framed,
+)
+"""Rules after which the sentence still supports what is said."""
+BREAKING: tuple[Rule, ...] = (
+    opposite,
+    opposite,
+    opposite,
+    other_number,
+    misrounded,
+    other_month,
+    roles_swapped,
+    negated,
+    negated,
+    denied,
+)
+"""Rules after which it denies it."""

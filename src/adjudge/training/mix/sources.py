@@ -1,0 +1,126 @@
+"""The sources of a mix: each gives groups of examples to train on, and groups held out."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from adjudge.data.formats import read_examples
+from adjudge.data.kgat import read_pages, read_training_claims
+from adjudge.data.text import evidence_title
+from adjudge.errors import ConfigError
+from adjudge.io.jsonl import read_json_lines
+from adjudge.training.augment import claim_pool, draw_examples, hold_out, views
+from adjudge.training.material.documents import document_groups
+from adjudge.training.material.sentences import sentence_groups, usable
+from adjudge.training.mix.settings import MixSettings, MixSource
+from adjudge.types import FEVER_LABELS, Example
+
+Group = list[Example]
+"""Examples that share a claim or its evidence."""
+Split = tuple[list[Group], list[Group]]
+"""(groups to train on, groups held out)."""
+
+LARGEST_GROUP = 6
+EXAMPLES_OF_FACT = 3
+"""A fact of ordinary documents gives a claim of every label."""
+
+
+def groups_of(one: MixSource, settings: MixSettings, data: Path, wanted: int) -> Split:
+    """The groups of a source, of which about so many examples are wanted."""
+    return _KINDS[one.kind](one, settings, data, wanted)
+
+
+def grouped(examples: Sequence[Example]) -> list[Group]:
+    """Examples that share a claim or their sentences, directly or by others, together."""
+    parent = list(range(len(examples)))
+
+    def root(number: int) -> int:
+        while parent[number] != number:
+            parent[number] = parent[parent[number]]
+            number = parent[number]
+        return number
+
+    first: dict[tuple[str, ...], int] = {}
+    for number, example in enumerate(examples):
+        for key in (("claim", example.claim), ("evidence", *(s.text for s in example.evidence))):
+            parent[root(number)] = root(first.setdefault(key, number))
+    groups: dict[int, Group] = {}
+    for number, example in enumerate(examples):
+        groups.setdefault(root(number), []).append(example)
+    return list(groups.values())
+
+
+def _pairs(one: MixSource, settings: MixSettings, data: Path, wanted: int) -> Split:
+    files = (read_examples(data / path, labels=FEVER_LABELS, require_labels=True) for path in one.paths)
+    examples = [example for file in files for example in file if example.evidence]
+    if one.without:
+        pattern = re.compile(one.without, re.IGNORECASE)
+        examples = [e for e in examples if not any(pattern.search(s.text) for s in e.evidence)]
+    kept, aside = _split(grouped(examples), one.held_out)
+    return _cut(kept), _cut(aside)
+
+
+def _fever(one: MixSource, settings: MixSettings, data: Path, wanted: int) -> Split:
+    if len(one.paths) != 2:
+        raise ConfigError(
+            f"source {one.name}: paths are {list(one.paths)}, expected FEVER's training claims and its pages."
+        )
+    claims, pages = data / one.paths[0], read_pages(data / one.paths[1])
+    kept, aside = hold_out(list(read_training_claims(claims)), one.held_out)
+    rng = random.Random(f"claims {settings.seed}")
+    kept = rng.sample(kept, min(wanted, len(kept)))
+    aside = rng.sample(aside, min(one.held_out_most, len(aside)))
+    drawn = draw_examples(claim_pool(kept, pages), settings.augment, settings.seed)
+    held = views(claim_pool(aside, pages), settings.augment.sentences)
+    return [[example] for example in drawn], [[example] for example in held]
+
+
+def _documents(one: MixSource, settings: MixSettings, data: Path, wanted: int) -> Split:
+    return _split(document_groups(wanted // EXAMPLES_OF_FACT + 1, settings.seed), one.held_out)
+
+
+def _sentences(one: MixSource, settings: MixSettings, data: Path, wanted: int) -> Split:
+    texts = usable([text for path in one.paths for text in _texts(data / path)])
+    random.Random(f"texts {settings.seed}").shuffle(texts)
+    return _split(sentence_groups(texts[:wanted], settings.seed), one.held_out)
+
+
+def _texts(path: Path) -> Iterator[str]:
+    """The sentences of a file of pages, abstracts or pairs."""
+    for _, record in read_json_lines(path):
+        for field in ("sentences", "abstract", "evidence"):
+            value: Any = record.get(field, ())
+            yield from (text for text in value if isinstance(text, str))
+
+
+def _split(groups: Iterable[Group], share: float) -> Split:
+    """Groups by a hash of the page, where it is known, or of a text of theirs."""
+    kept: list[Group] = []
+    aside: list[Group] = []
+    for group in groups:
+        hashed = int(hashlib.sha256(_key(group).encode()).hexdigest()[:8], 16)
+        (aside if hashed < share * 2**32 else kept).append(group)
+    return kept, aside
+
+
+def _key(group: Group) -> str:
+    titles = (evidence_title(sentence) for example in group for sentence in example.evidence)
+    title = next(filter(None, titles), "")
+    return title or min(example.evidence[0].text for example in group)
+
+
+def _cut(groups: Iterable[Group]) -> list[Group]:
+    return [group[k : k + LARGEST_GROUP] for group in groups for k in range(0, len(group), LARGEST_GROUP)]
+
+
+_KINDS: dict[str, Callable[[MixSource, MixSettings, Path, int], Split]] = {
+    "pairs": _pairs,
+    "fever": _fever,
+    "documents": _documents,
+    "sentences": _sentences,
+}

@@ -1,0 +1,112 @@
+"""How the examples of a mix are shown: with titles or without, among other sentences, or with another's."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from adjudge.data.text import evidence_title
+from adjudge.training.mix.settings import MixSource
+from adjudge.training.mix.sources import Group
+from adjudge.types import Evidence, Example, Label
+
+SAME_FACT = 0.4
+"""Evidence of which so much of the words is shared may be about the same fact."""
+FEW = 3
+"""Only fewer sentences than this get others beside them."""
+_WORD = re.compile(r"[a-z]{4,}|\d+")
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The examples of a source, found by the words of their evidence."""
+
+    examples: Sequence[Example]
+    by_word: Mapping[str, Sequence[int]]
+
+    def near(self, example: Example, rng: random.Random) -> Example | None:
+        """Another example whose evidence shares a rare word with the claim, and is not about the same fact."""
+        rarest = sorted(words(example.claim), key=lambda w: (len(self.by_word.get(w, ())) or 10**9, w))[:4]
+        candidates = []
+        for word in rarest:
+            numbers = self.by_word.get(word, ())
+            candidates += rng.sample(numbers, min(4, len(numbers)))
+        rng.shuffle(candidates)
+        for number in candidates:
+            if not _may_tell(self.examples[number], example):
+                return self.examples[number]
+        return None
+
+
+def pool_of(groups: Sequence[Group]) -> Pool:
+    """All examples of some groups."""
+    examples = [example for group in groups for example in group]
+    by_word: dict[str, list[int]] = {}
+    for number, example in enumerate(examples):
+        for sentence in example.evidence:
+            for word in words(sentence.text):
+                by_word.setdefault(word, []).append(number)
+    return Pool(examples, by_word)
+
+
+def shown(groups: Sequence[Group], one: MixSource, rng: random.Random) -> Iterator[Group]:
+    """The groups in views drawn at random; FEVER's claims come in views of their own."""
+    if one.kind == "fever":
+        yield from groups
+        return
+    pool = pool_of(groups)
+    for group in groups:
+        titled, among = rng.random() < one.titles, rng.random() < one.distractors
+        yield [_view(example, one, pool, titled, among, rng) for example in group]
+
+
+def _view(
+    example: Example, one: MixSource, pool: Pool, titled: bool, among: bool, rng: random.Random
+) -> Example:
+    evidence, label = list(telling_sentences(example, one.rows)), example.label
+    made_up = one.kind == "documents"  # where another fact of the same thing would contradict
+    if rng.random() < one.near_miss:
+        near = pool.near(example, rng)
+        if near is not None:
+            evidence, label = list(near.evidence[:2]), Label.NOT_ENOUGH_INFO.value
+    elif among and len(evidence) < FEW:
+        for _ in range(rng.randint(1, 2)):
+            beside = pool.near(example, rng) if rng.random() < 0.6 else rng.choice(pool.examples)
+            if beside is None or _may_tell(beside, example) or (made_up and _is_about(beside, example)):
+                continue
+            evidence.append(beside.evidence[0])
+    if not titled:
+        evidence = [replace(sentence, title="", page="") for sentence in evidence]
+    rng.shuffle(evidence)
+    return replace(example, evidence=tuple(evidence), label=label)
+
+
+def telling_sentences(example: Example, most: int) -> tuple[Evidence, ...]:
+    """The sentences that share most words with the claim, the title's aside, in their order."""
+    if len(example.evidence) <= most:
+        return example.evidence
+    about = words(example.claim) - words(evidence_title(example.evidence[0]))
+    numbers = range(len(example.evidence))
+    ranked = sorted(numbers, key=lambda n: -len(words(example.evidence[n].text) & about))
+    return tuple(example.evidence[n] for n in sorted(ranked[:most]))
+
+
+def words(text: str) -> set[str]:
+    """The longer words and the numbers of a text."""
+    return set(_WORD.findall(text.lower()))
+
+
+def _is_about(one: Example, of: Example) -> bool:
+    """Whether the evidence of one example shares a word with the claim of another."""
+    return bool(words(one.evidence[0].text) & words(of.claim))
+
+
+def _may_tell(one: Example, of: Example) -> bool:
+    """Whether the evidence of one example may decide another."""
+    texts = {sentence.text for sentence in of.evidence}
+    if one.claim == of.claim or any(sentence.text in texts for sentence in one.evidence):
+        return True
+    own, its = words(" ".join(sentence.text for sentence in one.evidence)), words(" ".join(texts))
+    return len(own & its) > SAME_FACT * min(len(own), len(its))

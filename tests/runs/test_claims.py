@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from adjudge.config import RunSettings, settings_from
+from adjudge.errors import ConfigError
+from adjudge.runs.claims import claims_of
+from adjudge.runs.folder import run_id
+from adjudge.training.entities import leading_entity
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, Path]:
+    """Forty claims about as many entities, each with a page of three sentences."""
+    claims, pages = [], []
+    for n in range(40):
+        name = f"N{'aeiou'[n % 5]}{'bcdfghkl'[n // 5]}"
+        sentences = [f"{name} is a town .", f"{name} was founded in {1800 + n} .", "It has a harbour ."]
+        pages.append({"page": n, "sentences": sentences})
+        evidence = [["", -1, sentences[1], 1.0], ["", -1, "Towns are founded .", 0.0]]
+        claim = {"id": n, "claim": f"{name} was founded in {1800 + n}.", "label": "SUPPORTS", "page": n}
+        claims.append(claim | {"evidence": evidence, "retrieved": [["", -1, s, 2.0] for s in sentences[:2]]})
+    paths = {"train": tmp_path / "train.jsonl", "pages": tmp_path / "pages.jsonl"}
+    for path, records in zip(paths.values(), (claims, pages), strict=True):
+        path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return paths
+
+
+def settings(files: dict[str, Path], **augment: object) -> RunSettings:
+    return settings_from({"data": {**files, "holdout": 0.25}, "augment": augment})
+
+
+def test_as_they_stand_claims_come_in_the_files_order(files: dict[str, Path]):
+    train, dev = claims_of(settings_from({"data": {"train": files["train"], "limit": 3}}))
+    assert [example.id for example in train] == [0, 1, 2] and dev is None
+
+
+def test_drawn_examples_and_held_out_views_share_no_entity(files: dict[str, Path]):
+    train, dev = claims_of(settings(files, passes=2))
+    drawn, held = list(train), list(dev or ())
+    assert len(drawn) % 2 == 0 and len(held) % 2 == 0 and len(drawn) + len(held) == 80 and held
+    assert {leading_entity(e.claim) for e in drawn}.isdisjoint(leading_entity(e.claim) for e in held)
+    assert {e.label for e in held} == {"SUPPORTS"}
+    assert "NOT ENOUGH INFO" in {e.label for e in claims_of(settings(files, contrast=0.6))[0]}
+
+
+def test_a_dev_file_chooses_where_one_is_given(files: dict[str, Path]):
+    given = settings_from({"data": {**files, "holdout": 0.25, "dev": files["train"]}, "augment": {}})
+    train, dev = claims_of(given)
+    assert [example.id for example in dev or ()] == list(range(40))
+    assert len(list(train)) < 40  # what is held out stays out
+
+
+def test_every_augment_setting_changes_what_is_drawn_and_the_runs_name(files: dict[str, Path]):
+    changes = {
+        "passes": 2,
+        "sentences": 1,
+        "retrieved": 0.0,
+        "contrast": 0.5,
+        "irrelevant": 0.3,
+        "nothing": 0.3,
+        "altered": 0.4,
+        "title_dropout": 0.0,
+        "invented": 20,
+    }
+    base = settings(files)
+    assert changes.keys() == type(base.augment).model_fields.keys()
+    usual = list(claims_of(base)[0])
+    for key, value in changes.items():
+        changed = settings(files, **{key: value})
+        assert list(claims_of(changed)[0]) != usual, key
+        assert run_id(changed) != run_id(base), key
+
+
+def test_without_claims_there_is_nothing_to_train_on():
+    for values in ({}, {"augment": {}}):
+        with pytest.raises(ConfigError, match="data.train is not set"):
+            claims_of(settings_from(values))
