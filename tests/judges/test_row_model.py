@@ -22,7 +22,8 @@ def test_a_judge_answers_as_predicting_does(tiny: ModuleType):
 @pytest.mark.parametrize("kind", ["kgat", "mixture", "concat"])
 def test_evidence_beyond_what_a_judge_reads_changes_nothing(kind: str, tiny: ModuleType):
     judge = tiny.make_model(kind=kind, max_evidence=3, max_length=60)
-    whole, cut = judge.judge([Example(1, "a claim", MANY), Example(1, "a claim", MANY[:3])])
+    # One call each: rows that share a batch may differ in their last digits.
+    [whole], [cut] = (judge.judge([Example(1, "a claim", evidence)]) for evidence in (MANY, MANY[:3]))
     assert whole == cut and len(whole.evidence) == judge.max_evidence == 3
     more = tiny.make_model(kind=kind, max_evidence=7, max_length=60)
     assert len(next(more.judge([Example(1, "a claim", MANY)])).evidence) == 7
