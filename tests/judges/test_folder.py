@@ -181,6 +181,7 @@ CHANGED: dict[str, Any] = {
     "backbone_dropout": 0.5,
     "titles": False,
     "options": {"attention_size": 7},
+    "adapters": 2,  # of which the random start moves the head's
 }
 
 
@@ -260,6 +261,25 @@ def test_only_what_differs_travels_and_large_matrices_in_eight_bits(trained: Row
     }
     large = "backbone.encoder.encoder.layer.1.intermediate.dense.weight"  # 64 × 32: too small to round
     assert saved[large].dtype == torch.float32
+
+
+def test_adapters_travel_in_half_precision_and_the_matrices_stay_behind(
+    monkeypatch: pytest.MonkeyPatch, backbone: Path, tiny: ModuleType, tmp_path: Path
+):
+    monkeypatch.setattr(tensors, "LARGE", 50)
+    settings = ModelSettings(kind="mixture", backbone=str(backbone), max_length=48, adapters=2)
+    model = build(settings, FEVER_LABELS)
+    for name, parameter in model.module.named_parameters():
+        if name.endswith(".up"):
+            torch.nn.init.normal_(parameter, std=0.1)
+    model.module.eval()
+    save_model(model, tmp_path / "out", as_difference=True)
+    saved = load_file(tmp_path / "out" / TENSORS)
+    stored = {name: value.dtype for name, value in saved.items() if name.startswith("backbone.")}
+    assert len(stored) == 2 * 2 * 6 and set(stored.values()) == {torch.float16}  # two to each of six matrices
+    data, _ = tiny.data_for(model, claims=30)
+    after = log_probabilities(load_model(tmp_path / "out"), data)
+    torch.testing.assert_close(after, log_probabilities(model, data), atol=2e-3, rtol=0)
 
 
 def test_rounding_is_within_half_a_step_of_each_row(

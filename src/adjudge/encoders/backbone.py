@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
+from adjudge.encoders.adapters import add_adapters, merge_adapters
 from adjudge.encoders.batch import Batch
 from adjudge.encoders.dropout import use_fast_dropout
 from adjudge.encoders.packed import Packing, encode_layer, pack, unpack
@@ -37,9 +38,16 @@ class Backbone(nn.Module):
         frozen: how many of the lowest layers to freeze; 0 trains everything.
         pooling: what a row's state is: the encoder's pooler over [CLS] (its state where there is no
             pooler), or the mean of the row's token states, which suits encoders trained that way.
+        adapters: the rank of the adapters that are trained instead of the layers' matrices; 0 trains the matrices.
     """
 
-    def __init__(self, encoder: Any, frozen: int = 0, pooling: Literal["pooler", "mean"] = "pooler") -> None:
+    def __init__(
+        self,
+        encoder: Any,
+        frozen: int = 0,
+        pooling: Literal["pooler", "mean"] = "pooler",
+        adapters: int = 0,
+    ) -> None:
         super().__init__()
         self.encoder = encoder
         use_fast_dropout(encoder)
@@ -56,6 +64,17 @@ class Backbone(nn.Module):
         if frozen and layers is not None:
             for module in (self.encoder.embeddings, *layers[:frozen]):
                 module.requires_grad_(False)
+            self._freeze_position_bias()
+        if adapters:
+            if layers is None or frozen:
+                reason = "its layers are not reachable" if layers is None else f"freeze_layers is {frozen}"
+                raise ConfigError(
+                    f"model.adapters is {adapters}, but {reason}; adapters need a family such as BERT or MPNet, "
+                    "all of whose layers take part."
+                )
+            self.encoder.embeddings.requires_grad_(False)
+            self._freeze_position_bias()
+            add_adapters(layers, adapters)
 
     @property
     def has_segments(self) -> bool:
@@ -78,13 +97,14 @@ class Backbone(nn.Module):
         if layers is None:
             return self._encode_groups(batch)
         packing = pack(batch.lengths, batch.input_ids.shape[1])
+        bias = self._position_bias(batch)
         if batch.states is not None:
             tokens = batch.states.flatten(0, 1)[packing.positions].float()
         else:
             with torch.set_grad_enabled(torch.is_grad_enabled() and self.frozen == 0):
-                tokens = self._lower(batch, packing)
+                tokens = self._lower(batch, packing, bias)
         for layer in layers[self.frozen :]:
-            tokens = encode_layer(layer, tokens, packing)
+            tokens = encode_layer(layer, tokens, packing, bias)
         states = unpack(tokens, packing, *batch.input_ids.shape)
         if self.pooling == "mean":
             return Encoded(states, _mean(states, batch.lengths))
@@ -96,7 +116,8 @@ class Backbone(nn.Module):
     def lower(self, batch: Batch) -> Tensor:
         """The output of the frozen layers, (R, L, d), for caching."""
         packing = pack(batch.lengths, batch.input_ids.shape[1])
-        return unpack(self._lower(batch, packing), packing, *batch.input_ids.shape)
+        lower = self._lower(batch, packing, self._position_bias(batch))
+        return unpack(lower, packing, *batch.input_ids.shape)
 
     def freeze_embeddings(self) -> None:
         """Keep the embeddings as they are: half of a small encoder, and hardly moved by training."""
@@ -118,7 +139,23 @@ class Backbone(nn.Module):
                 layer.eval()
         return self
 
-    def _lower(self, batch: Batch, packing: Packing) -> Tensor:
+    def merge_adapters(self) -> None:
+        """Compute with plain layers from now on; not to be trained afterwards."""
+        merge_adapters(self.encoder)
+
+    def _freeze_position_bias(self) -> None:
+        """MPNet's, which all layers share."""
+        if hasattr(self.encoder.encoder, "relative_attention_bias"):
+            self.encoder.encoder.relative_attention_bias.requires_grad_(False)
+
+    def _position_bias(self, batch: Batch) -> Tensor | None:
+        """(h, L, L) that MPNet adds to attention, the same in every row; None for encoders without it."""
+        if not hasattr(self.encoder.encoder, "relative_attention_bias"):
+            return None
+        bias: Tensor = self.encoder.encoder.compute_position_bias(batch.input_ids[:1])[0]
+        return bias
+
+    def _lower(self, batch: Batch, packing: Packing, bias: Tensor | None) -> Tensor:
         """Embeddings and frozen layers: (T, d). All rows at once, or each group would cost a whole table's gradient."""
         inputs = {"input_ids": batch.input_ids, "position_ids": self._positions(batch)}
         if self.has_segments:
@@ -126,7 +163,7 @@ class Backbone(nn.Module):
         packed = {name: values.flatten()[packing.positions][None] for name, values in inputs.items()}
         tokens: Tensor = self.encoder.embeddings(**packed)[0]
         for layer in _layers(self.encoder)[: self.frozen]:
-            tokens = encode_layer(layer, tokens, packing)
+            tokens = encode_layer(layer, tokens, packing, bias)
         return tokens
 
     def _positions(self, batch: Batch) -> Tensor:
@@ -161,12 +198,12 @@ class Backbone(nn.Module):
         return Encoded(torch.cat(states)[back], torch.cat(pooled)[back])
 
 
-BERT_LIKE = ("bert", "roberta", "xlm-roberta", "camembert")
+PACKED_FAMILIES = ("bert", "roberta", "xlm-roberta", "camembert", "mpnet")
 
 
 def _layers(encoder: Any) -> Any:
-    """The layers of a BERT-like encoder, made of the parts that ``encode_layer`` uses; None for other families."""
-    return encoder.encoder.layer if encoder.config.model_type in BERT_LIKE else None
+    """The layers of an encoder made of the parts that ``encode_layer`` uses; None for other families."""
+    return encoder.encoder.layer if encoder.config.model_type in PACKED_FAMILIES else None
 
 
 def _hidden_size(config: Any) -> int:

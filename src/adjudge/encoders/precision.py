@@ -21,6 +21,8 @@ def set_precision(module: Any, precision: str) -> str:
     """
     if precision not in get_args(Precision):
         raise ConfigError(f"precision {precision!r} is not one of {', '.join(get_args(Precision))}.")
+    backbone = getattr(module, "backbone", module)
+    backbone.merge_adapters()
     device = next(module.parameters()).device.type
     if precision == "int16" and device != "cpu":
         raise ConfigError(f"precision int16 is for the CPU, the model is on {device}; use auto or fp32.")
@@ -28,6 +30,6 @@ def set_precision(module: Any, precision: str) -> str:
         module.forward = torch.autocast("cuda", torch.bfloat16)(module.forward)
         return "bf16"
     if precision == "int16" or (precision == "auto" and device == "cpu" and is_faster()):
-        quantize(getattr(module, "backbone", module).encoder)
+        quantize(backbone.encoder)
         return "int16"
     return "fp32"

@@ -5,7 +5,7 @@ the difference in 8 bits with one scale a row,
 
     W = W₀ + scale · delta,   delta ∈ {−127, …, 127},   scale = max |W − W₀| / 127 over the row,
 
-and everything else in full.
+large matrices without a public one (adapters) in half precision, and everything else in full.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 LARGE = 4096
-"""Matrices of more numbers than this are kept in 8 bits."""
+"""Matrices of more numbers than this are rounded."""
 DELTA, SCALE = "@delta", "@scale"
 
 Tensors = Mapping[str, Tensor]
@@ -51,22 +51,26 @@ def save_tensors(path: Path, tensors: Tensors, metadata: dict[str, str] | None =
 
 
 def pack_differences(tensors: Tensors, public: Tensors) -> dict[str, Tensor]:
-    """What :func:`unpack_differences` needs beside the public weights; tensors without a public one in full."""
+    """What :func:`unpack_differences` needs beside the public weights."""
     packed: dict[str, Tensor] = {}
     for name, value in tensors.items():
         value = value.detach().cpu().float()
         if name not in public:
-            packed[name] = value
+            packed[name] = value.half() if _is_large(value) else value
         elif not torch.equal(value, public[name]):
             packed |= _pack(name, value, value - public[name])
     return packed
 
 
 def _pack(name: str, value: Tensor, difference: Tensor) -> dict[str, Tensor]:
-    if value.ndim != 2 or value.numel() <= LARGE:
+    if not _is_large(value):
         return {name: value}
     scale = difference.abs().amax(dim=1, keepdim=True).clamp(min=1e-12) / 127
     return {f"{name}{DELTA}": (difference / scale).round().to(torch.int8), f"{name}{SCALE}": scale}
+
+
+def _is_large(value: Tensor) -> bool:
+    return value.ndim == 2 and value.numel() > LARGE
 
 
 def unpack_differences(packed: Tensors, public: Tensors) -> dict[str, Tensor]:
@@ -77,5 +81,5 @@ def unpack_differences(packed: Tensors, public: Tensors) -> dict[str, Tensor]:
             plain = name.removesuffix(DELTA)
             tensors[plain] = public[plain] + packed[f"{plain}{SCALE}"] * value.float()
         elif not name.endswith(SCALE):
-            tensors[name] = value
+            tensors[name] = value.float()
     return tensors

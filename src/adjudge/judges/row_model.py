@@ -85,7 +85,7 @@ def assemble(
     settings: ModelSettings, labels: LabelSet, encoder: Any, tokenizer: Any, freeze_layers: int = 0
 ) -> RowJudge:
     """A judge on a given encoder."""
-    backbone = Backbone(encoder, freeze_layers, settings.pooling)
+    backbone = Backbone(encoder, freeze_layers, settings.pooling, settings.adapters)
     if settings.backbone_dropout is not None:
         backbone.set_dropout(settings.backbone_dropout)
     longest = backbone.max_length
