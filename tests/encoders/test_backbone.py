@@ -23,8 +23,8 @@ from transformers import (
 from adjudge.encoders.backbone import Backbone
 from adjudge.encoders.batch import Batch
 from adjudge.errors import ConfigError
+from batches import LENGTHS, batch_of
 
-LENGTHS = [7, 30, 8, 16, 3, 17, 64]  # of one group, of several, and alone in theirs
 SMALL = {"vocab_size": 200, "num_hidden_layers": 3, "num_attention_heads": 2, "max_position_embeddings": 80}
 
 
@@ -59,21 +59,6 @@ def albert() -> AlbertModel:
 
 
 FAMILIES = {"bert": bert, "roberta": roberta, "mpnet": mpnet, "distilbert": distilbert, "albert": albert}
-
-
-def batch_of(lengths: list[int], pad: int) -> Batch:
-    generator = torch.Generator().manual_seed(0)
-    ids = torch.full((len(lengths), max(lengths)), pad)
-    for row, length in enumerate(lengths):
-        ids[row, :length] = torch.randint(5, 200, (length,), generator=generator)
-    return Batch(
-        input_ids=ids,
-        lengths=torch.tensor(lengths),
-        segment=torch.tensor([max(2, length // 3) for length in lengths]),
-        has_text=torch.ones(len(lengths), dtype=torch.bool),
-        row_of=torch.arange(len(lengths))[:, None],
-        present=torch.ones(len(lengths), 1, dtype=torch.bool),
-    )
 
 
 def plain(encoder: Any, batch: Batch, segments: bool) -> tuple[torch.Tensor, torch.Tensor]:

@@ -12,6 +12,7 @@ from adjudge.encoders import frozen
 from adjudge.encoders.dataset import tokenize
 from adjudge.encoders.frozen import cached_states
 from adjudge.judges.predict import log_probabilities
+from hf_tiny import load_tiny
 
 
 @pytest.fixture
@@ -26,7 +27,7 @@ def test_cached_states_are_the_frozen_layers_output_token_by_token(
 ):
     data, _ = tiny.data_for(model)
     cached = cached_states(model.module.backbone, data, tmp_path)
-    encoder = model.module.backbone.encoder
+    encoder, _ = load_tiny()
     for row in range(len(data.segment)):
         start, end = data.row_start[row], data.row_start[row + 1]
         ids = torch.from_numpy(data.tokens[start:end]).long()[None]

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import PreTrainedTokenizerFast
 
-from adjudge.encoders.loading import load_encoder
 from adjudge.encoders.rows import Layout, Row, RowWriter, share
 from adjudge.errors import ConfigError
 from adjudge.types import Evidence, Example
+from hf_tiny import load_tiny
 
 PAD, CLS, SEP = 0, 2, 3
 A, B, C, D, E, F, G = range(5, 12)  # the tiny tokenizer's pieces for single letters
@@ -19,7 +19,7 @@ A, B, C, D, E, F, G = range(5, 12)  # the tiny tokenizer's pieces for single let
 
 @pytest.fixture(scope="module")
 def bert() -> Any:
-    return load_encoder("tiny")[1]
+    return load_tiny()[1]
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,7 @@ from safetensors.torch import load_file
 from adjudge.config import ModelSettings
 from adjudge.encoders import loading, tensors
 from adjudge.encoders.dataset import tokenize
+from adjudge.encoders.families import build_encoder
 from adjudge.encoders.loading import load_encoder, tiny_encoder
 from adjudge.errors import ConfigError, MissingExtra
 from adjudge.judges.folder import (
@@ -162,8 +163,7 @@ def test_an_unknown_model_setting_is_refused(tiny: ModuleType, tmp_path: Path):
 
 def test_rows_longer_than_the_backbone_reads_are_refused(tmp_path: Path):
     encoder, tokenizer = load_encoder("tiny")
-    small = type(encoder)(type(encoder.config)(**{**encoder.config.to_dict(), "max_position_embeddings": 64}))
-    small.save_pretrained(tmp_path)
+    build_encoder({**encoder.config.values, "max_position_embeddings": 64}).save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
     with pytest.raises(ConfigError, match=r"model.max_length is 65; .* reads 64 tokens"):
         build(ModelSettings(backbone=str(tmp_path), max_length=65), FEVER_LABELS)

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 import torch
 
-from adjudge.encoders.loading import tiny_encoder
 from adjudge.errors import ConfigError
 from adjudge.judges.hf import load_classifier
 from adjudge.types import FEVER_LABELS, NOT_SUPPORTED, Evidence, Example
 from classifiers import FAMILIES, write_classifier
+from hf_tiny import load_tiny
 
 S, R, N = FEVER_LABELS.names
 EVIDENCE = (
@@ -123,7 +123,7 @@ def test_two_classes_of_one_meaning_are_refused(tmp_path: Path):
 
 
 def test_a_model_that_is_no_classifier_is_refused(tmp_path: Path):
-    encoder, tokenizer = tiny_encoder()
+    encoder, tokenizer = load_tiny()
     encoder.save_pretrained(tmp_path / "encoder")
     tokenizer.save_pretrained(tmp_path / "encoder")
     with pytest.raises(ConfigError, match="is not a sequence classifier"):

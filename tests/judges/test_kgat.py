@@ -14,10 +14,10 @@ from torch import Tensor, nn
 from adjudge.encoders.backbone import Backbone
 from adjudge.encoders.batch import Batch, ModelOutput
 from adjudge.encoders.dataset import tokenize
-from adjudge.encoders.loading import load_encoder
 from adjudge.encoders.rows import Layout, RowWriter
 from adjudge.judges.kgat import KGAT
 from adjudge.types import FEVER_LABELS, Evidence, Example
+from hf_tiny import load_tiny
 
 # fmt: off
 MU = [1.0, 0.95, 0.85, 0.75, 0.65, 0.55, 0.45, 0.35, 0.25, 0.15, 0.05,
@@ -315,7 +315,7 @@ def slow_released(model: KGAT, rows: list[tuple[list[int], int]]) -> Slow:
 
 @pytest.mark.parametrize("counts", [[1], [2, 5], [0, 3], [5], [4, 1, 0]])
 def test_released_equals_the_published_forward_pass(counts: list[int]):
-    encoder, tokenizer = load_encoder("tiny")
+    encoder, tokenizer = load_tiny()
     model = build(encoder.eval())
     sentences = ["ab cd ef", "gh ab", "ij kl mn op qr", "st", "uv wx yz ab cd"]
     examples = [

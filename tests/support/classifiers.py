@@ -6,7 +6,7 @@ from pathlib import Path
 
 import torch
 
-from adjudge.encoders.loading import tiny_encoder
+from hf_tiny import load_tiny
 
 NLI = {0: "contradiction", 1: "entailment", 2: "neutral"}
 SMALL = {
@@ -32,7 +32,7 @@ def write_classifier(folder: Path, family: str = "bert", id2label: dict[int, str
     import transformers
 
     config_name, model_name, own = FAMILIES[family]
-    _, tokenizer = tiny_encoder()
+    _, tokenizer = load_tiny()
     config = getattr(transformers, config_name)(
         vocab_size=len(tokenizer), pad_token_id=tokenizer.pad_token_id, **SMALL, **own
     )

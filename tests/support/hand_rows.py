@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from adjudge.encoders.batch import Batch
-from adjudge.encoders.loading import load_encoder
+from hf_tiny import load_tiny
 
 
 class HandRow(NamedTuple):
@@ -23,7 +23,7 @@ class HandRow(NamedTuple):
 @pytest.fixture
 def encoder() -> Any:
     """A fresh two-layer random BERT, in eval mode."""
-    return load_encoder("tiny")[0].eval()
+    return load_tiny()[0]
 
 
 @pytest.fixture

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import string
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from adjudge.encoders.families import build_encoder, read_encoder
+from adjudge.encoders.tokenizing import FastTokenizer, read_tokenizer
 from adjudge.errors import ConfigError
 from adjudge.io.files import sha256
 
@@ -38,13 +41,25 @@ def load_encoder(name: str) -> tuple[Any, Any]:
     if name == "tiny":
         return tiny_encoder()
     location = locate(name)
-    from transformers import AutoModel, AutoTokenizer
-
     if name in PUBLISHED_SHA256:
         backbone_sha256(name)  # refuses another model under this name
+    if (known := read_folder(Path(location))) is not None:
+        return known
+    from transformers import AutoModel, AutoTokenizer
+
     tokenizer = from_hub(name, lambda: AutoTokenizer.from_pretrained(location))
     encoder = from_hub(name, lambda: AutoModel.from_pretrained(location, dtype=torch.float32))
     return encoder, tokenizer
+
+
+def read_folder(folder: Path, *, weights: bool = True) -> tuple[Any, Any] | None:
+    """(encoder, tokenizer) of a local folder without transformers; None where that needs transformers.
+
+    Without ``weights`` the encoder's are left to be loaded.
+    """
+    tokenizer = read_tokenizer(folder) if folder.is_dir() else None
+    encoder = None if tokenizer is None else read_encoder(folder, weights=weights)
+    return None if encoder is None else (encoder, tokenizer)
 
 
 def locate(name: str) -> str:
@@ -87,11 +102,9 @@ def backbone_sha256(name: str) -> str:
     """The SHA-256 of a backbone's weights: of its ``model.safetensors``; the tiny one has none and says so."""
     if name == "tiny":
         return "tiny"
-    from transformers.utils.hub import cached_file
-
-    location = locate(name)
-    path = Path(from_hub(name, lambda: cached_file(location, "model.safetensors")))
-    digest = sha256(path)
+    path = _weights_file(name)
+    status = path.stat()
+    digest = _sha256_of(path, status.st_size, status.st_mtime_ns)
     expected = PUBLISHED_SHA256.get(name, digest)
     if digest != expected:
         raise ConfigError(
@@ -99,6 +112,21 @@ def backbone_sha256(name: str) -> str:
             f"{HUB_NAMES[name].partition('/')[2]}; {_HOW_TO_GET[name]}."
         )
     return digest
+
+
+@lru_cache(maxsize=16)
+def _sha256_of(path: Path, size: int, changed: int) -> str:
+    """Once for a file as it is: a judge and an embedder on one encoder ask for the same."""
+    return sha256(path)
+
+
+def _weights_file(name: str) -> Path:
+    location = locate(name)
+    if (local := Path(location) / "model.safetensors").is_file():
+        return local
+    from transformers.utils.hub import cached_file
+
+    return Path(from_hub(name, lambda: cached_file(location, "model.safetensors")))
 
 
 def from_hub(name: str, load: Callable[[], Any]) -> Any:
@@ -126,7 +154,6 @@ def from_hub(name: str, load: Callable[[], Any]) -> Any:
 def tiny_encoder(seed: int = 0) -> tuple[Any, Any]:
     """A two-layer random BERT whose word pieces are letters and pairs of letters: for tests and dry runs."""
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
-    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     single = list(string.ascii_lowercase + string.digits + string.punctuation)
@@ -135,24 +162,19 @@ def tiny_encoder(seed: int = 0) -> tuple[Any, Any]:
     tokenizer = Tokenizer(models.WordPiece({p: i for i, p in enumerate(pieces)}, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    fast = PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
-        pad_token="[PAD]",
-        unk_token="[UNK]",
-        cls_token="[CLS]",
-        sep_token="[SEP]",
-        mask_token="[MASK]",
-    )
-    config = BertConfig(
-        vocab_size=len(pieces),
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=64,
-        max_position_embeddings=512,
-    )
+    tokenizer.add_special_tokens(special)
+    values = {
+        "model_type": "bert",
+        "vocab_size": len(pieces),
+        "hidden_size": 32,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+        "intermediate_size": 64,
+        "max_position_embeddings": 512,
+    }
     state = torch.get_rng_state()
     torch.manual_seed(seed)
-    encoder = BertModel(config)
+    encoder = build_encoder(values)
     torch.set_rng_state(state)
-    return encoder, fast
+    names = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
+    return encoder, FastTokenizer.of(tokenizer, dict(zip(names, special, strict=True)))

@@ -25,6 +25,7 @@ from torch import Tensor, nn
 
 from adjudge.config import ModelSettings, problems_in
 from adjudge.encoders.loading import backbone_sha256, has_embedded_minilm, load_encoder
+from adjudge.encoders.loading import read_folder as read_encoder_folder
 from adjudge.encoders.tensors import pack_differences, save_tensors, unpack_differences
 from adjudge.errors import ConfigError, MissingExtra
 from adjudge.io.files import sha256, write_json
@@ -84,7 +85,7 @@ class StoredModel:
     def load_into(self, module: nn.Module) -> None:
         """Give a module built on the encoder its weights, and eval mode."""
         try:
-            module.load_state_dict(self.tensors)
+            module.load_state_dict(self.tensors, assign=True)
         except RuntimeError as error:
             raise ConfigError(f"{self.folder / TENSORS}: cannot be loaded ({error}).") from None
         module.eval()
@@ -243,6 +244,8 @@ def _read_encoder(folder: Path, metadata: Metadata) -> tuple[Any, Any]:
     if metadata.base is not None:
         _check_base(folder, metadata.base)
         return load_encoder(metadata.base.backbone)
+    if (known := read_encoder_folder(folder, weights=False)) is not None:
+        return known
     from transformers import AutoConfig, AutoModel, AutoTokenizer
 
     encoder = AutoModel.from_config(AutoConfig.from_pretrained(folder), dtype=torch.float32)
