@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
@@ -30,11 +30,6 @@ from adjudge.objectives.tables import (
     parse_complement,
 )
 from adjudge.types import FEVER_LABELS, LabelSet
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 DEFAULT_EVIDENCE = 5
 """Sentences of a claim that are searched for and judged unless settings say otherwise."""
