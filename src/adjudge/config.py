@@ -252,12 +252,12 @@ class RunSettings(BaseModel):
         return self
 
 
-def settings_from(values: Mapping[str, Any], where: str = "settings") -> RunSettings:
+def settings_from(values: Mapping[str, Any], location: str = "settings") -> RunSettings:
     """Validate nested values; every problem is listed at once."""
     try:
         return RunSettings.model_validate(values)
     except ValidationError as error:
-        raise ConfigError(f"{where}: " + "; ".join(problems_in(error)).removesuffix(".") + ".") from None
+        raise ConfigError(f"{location}: " + "; ".join(problems_in(error)).removesuffix(".") + ".") from None
 
 
 def read_toml(path: Path) -> dict[str, Any]:

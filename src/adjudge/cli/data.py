@@ -129,10 +129,10 @@ def mix(
     settings = settings.leaving_out(without or ())
     drawn_mix = draw(settings, data)
     write_text(out / MIX, to_toml(settings))
-    for part, drawn in (("train", drawn_mix.train), ("held_out", drawn_mix.held_out)):
+    for part, drawn_examples in (("train", drawn_mix.train), ("held_out", drawn_mix.held_out)):
         path = out / f"{part}.jsonl.gz"
-        write_examples(path, drawn)
-        typer.echo(f"{path}: {len(drawn):,} examples.")
+        write_examples(path, drawn_examples)
+        typer.echo(f"{path}: {len(drawn_examples):,} examples.")
 
 
 def _stats_view(counts: DatasetStats) -> RenderableType:
@@ -143,8 +143,8 @@ def _stats_view(counts: DatasetStats) -> RenderableType:
     table = Table(box=None, show_header=False)
     table.add_column()
     table.add_column(justify="right")
-    for label, number in counts.labels.items():
-        table.add_row(label, f"{number:,}")
+    for label, count in counts.labels.items():
+        table.add_row(label, f"{count:,}")
     if counts.unlabelled:
         table.add_row("without label", f"{counts.unlabelled:,}")
     table.add_row("claims", f"{counts.total:,}", style="bold")

@@ -61,10 +61,12 @@ def connect(address: str) -> Iterator[Any]:
         yield ray
         return
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Ray's only way of not reporting its use
-    own = {"include_dashboard": False, "object_store_memory": OBJECT_STORE} if address == "local" else {}
+    local_options = (
+        {"include_dashboard": False, "object_store_memory": OBJECT_STORE} if address == "local" else {}
+    )
     try:
         _knock(address)
-        ray.init(address=address, log_to_driver=False, logging_level="ERROR", **own)
+        ray.init(address=address, log_to_driver=False, logging_level="ERROR", **local_options)
     except Exception as error:  # Ray raises all kinds, Exception itself among them
         first = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise ConfigError(

@@ -65,11 +65,11 @@ def dataset_stats(
 
 
 def _row(reading: Reading, form: Format, labels: LabelSet) -> _Row:
-    where, _, record, entry = reading
-    label = None if entry.label is None else required_label(entry.label, labels, where)
-    claim_words = len(claim_text(record, where, form.claim_field).split())
+    location, _, record, entry = reading
+    label = None if entry.label is None else required_label(entry.label, labels, location)
+    claim_words = len(claim_text(record, location, form.claim_field).split())
     if entry.evidence is not None:
-        evidence = usable_evidence(entry.evidence, where)
+        evidence = usable_evidence(entry.evidence, location)
         words = sum(len(sentence.text.split()) for sentence in evidence)
         return _Row(label, claim_words, len(evidence), words)
     groups = [group for group in entry.gold or () if group and NOWHERE not in group]

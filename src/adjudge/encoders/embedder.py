@@ -90,8 +90,8 @@ class Embedder:
         while len(self._known) > self._remembered:
             self._known.popitem(last=False)
         rows = np.empty((len(texts), self.backbone.hidden_size), dtype=np.float32)
-        for number, text in enumerate(texts):
-            rows[number] = vectors[text]
+        for index, text in enumerate(texts):
+            rows[index] = vectors[text]
         return rows
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:

@@ -52,10 +52,12 @@ def unpack(tokens: Tensor, packing: Packing, rows: int, longest: int) -> Tensor:
 
 def encode_layer(layer: Any, tokens: Tensor, packing: Packing) -> Tensor:
     """One layer of a BERT-like encoder over packed tokens: (T, d) → (T, d)."""
-    own = layer.attention.self
-    dropout = own.dropout.p if own.training else 0.0
-    heads = own.num_attention_heads
-    read = attend(own.query(tokens), own.key(tokens), own.value(tokens), packing, heads, dropout)
+    attention = layer.attention.self
+    dropout = attention.dropout.p if attention.training else 0.0
+    heads = attention.num_attention_heads
+    read = attend(
+        attention.query(tokens), attention.key(tokens), attention.value(tokens), packing, heads, dropout
+    )
     tokens = layer.attention.output(read, tokens)
     encoded: Tensor = layer.output(layer.intermediate(tokens), tokens)
     return encoded

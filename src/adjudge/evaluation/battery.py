@@ -131,8 +131,8 @@ def _knows_both(verdict: Verdict) -> bool:
 
 
 def _prefers_gold(answer: Answer) -> bool:
-    other = REFUTES if answer.gold == SUPPORTS else SUPPORTS
-    return answer.verdict.probabilities[answer.gold] > answer.verdict.probabilities[other]
+    opposite = REFUTES if answer.gold == SUPPORTS else SUPPORTS
+    return answer.verdict.probabilities[answer.gold] > answer.verdict.probabilities[opposite]
 
 
 def _calibration_error(answers: Sequence[Answer], labels: LabelSet) -> float | None:

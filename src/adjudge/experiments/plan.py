@@ -235,11 +235,11 @@ def plan_values(source: str) -> dict[str, Any]:
     return read_toml(path)
 
 
-def make_plan(values: Mapping[str, Any], where: str = "plan") -> Plan:
+def make_plan(values: Mapping[str, Any], location: str = "plan") -> Plan:
     """A plan from nested values: ``title``, ``[world]``, ``[run.*]`` shared by all runs, and ``[grid]``."""
     file, problems = check_plan(values)
     if file is None or problems:
-        raise plan_error(where, problems)
+        raise plan_error(location, problems)
     return expand(file)
 
 
@@ -290,9 +290,9 @@ def _file_problems(file: PlanFile, needed: Sequence[str]) -> list[str]:
     return missing
 
 
-def plan_error(where: str, problems: Sequence[str]) -> ConfigError:
+def plan_error(location: str, problems: Sequence[str]) -> ConfigError:
     """What a user reads of a plan that cannot be run."""
-    return ConfigError(f"{where}: nothing was run.\n" + "\n".join(f"  {problem}." for problem in problems))
+    return ConfigError(f"{location}: nothing was run.\n" + "\n".join(f"  {problem}." for problem in problems))
 
 
 def _settings(run: RunSettings, arm: Arm, seed: int) -> RunSettings:

@@ -151,8 +151,8 @@ def prepare_tuning(tuning: Tuning, folder: Path) -> list[Job]:
     plan = tuning.plan
     jobs = prepare(plan, folder)
     if tuning.protocol == "paper" and plan.world is not None:
-        own = tuple(with_data(job.settings, dev=job.settings.data.test) for job in jobs)
-        jobs = prepare(replace(plan, runs=own, world=None), folder)
+        dev_on_test = tuple(with_data(job.settings, dev=job.settings.data.test) for job in jobs)
+        jobs = prepare(replace(plan, runs=dev_on_test, world=None), folder)
     _check_claims(jobs[0].settings.data, tuning.protocol)
     return jobs
 
@@ -193,10 +193,10 @@ def tune(
     for rung in RUNGS if early_stopping else RUNGS[-1:]:
         runner([replace(job, until=rung) for pair in pairs for job in pair])
         if rung < 1:
-            kept = _better_half(pairs, rung)
-            for job in (job for pair in pairs if pair not in kept for job in pair):
+            better = _better_half(pairs, rung)
+            for job in (job for pair in pairs if pair not in better for job in pair):
                 _mark_stopped(job)
-            pairs = kept
+            pairs = better
     finished = [pair for pair in by_arm(blind).values() if all(is_trained(job) for job in pair)]
     best_pair = best_run(finished, lambda pair: _mean(pair, _best_accuracy))
     best = best_run(best_pair, _best_accuracy)
@@ -224,8 +224,8 @@ def is_trained(job: Job) -> bool:
 def _better_half(pairs: Sequence[list[Job]], rung: float) -> list[list[Job]]:
     """The pairs that go on, in their order; of equals the first."""
     ranked = sorted(pairs, key=lambda pair: _mean(pair, lambda job: _best_accuracy(job, rung)), reverse=True)
-    kept = ranked[: -(-len(pairs) // KEPT)]
-    return [pair for pair in pairs if pair in kept]
+    better = ranked[: -(-len(pairs) // KEPT)]
+    return [pair for pair in pairs if pair in better]
 
 
 def _mean(pair: Sequence[Job], accuracy: Callable[[Job], float]) -> float:

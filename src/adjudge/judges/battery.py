@@ -51,9 +51,9 @@ def judge_sets(
     """
     for path in files:
         examples = list(islice(_labelled(path), limit))
-        shown = [example if titles else _untitled(example) for example in examples]
+        inputs = [example if titles else _untitled(example) for example in examples]
         started = time.perf_counter()
-        verdicts = list(watch(judge.judge(shown), path, len(shown)))
+        verdicts = list(watch(judge.judge(inputs), path, len(inputs)))
         seconds = time.perf_counter() - started
         answers = (Answer(str(e.label), v) for e, v in zip(examples, verdicts, strict=True))
         name = path.name.partition(".")[0]

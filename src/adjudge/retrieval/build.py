@@ -305,8 +305,10 @@ def _root_label(path: str | os.PathLike[str], roots: dict[str, str]) -> str:
     for label, root in roots.items():
         if root == _full(path):
             return label
-    held = ", ".join(roots.values()) or "nothing"
-    raise DataError(f"{printable(path)}: is no folder or file that was indexed here; the index holds {held}.")
+    labels = ", ".join(roots.values()) or "nothing"
+    raise DataError(
+        f"{printable(path)}: is no folder or file that was indexed here; the index holds {labels}."
+    )
 
 
 def _new_label(path: str | os.PathLike[str], roots: dict[str, str]) -> str:
@@ -316,9 +318,9 @@ def _new_label(path: str | os.PathLike[str], roots: dict[str, str]) -> str:
         if root == full:
             return label
     base = label = full.rstrip("/").rsplit("/", 1)[-1] or "corpus"
-    number = 1
+    suffix = 1
     while label in roots:
-        number += 1
-        label = f"{base}~{number}"
+        suffix += 1
+        label = f"{base}~{suffix}"
     roots[label] = full
     return label

@@ -153,12 +153,12 @@ class VectorBuild:
     def _carry(self, segment: Segment, removed: Sequence[Range], known: Known) -> bool:
         """Take over a segment without the removed sentences, whose vectors stay known while this build lasts."""
         numbers = np.array(segment.numbers)
-        gone = np.zeros(len(numbers), np.bool_)
+        is_removed = np.zeros(len(numbers), np.bool_)
         for bounds in removed:
             first, end = np.searchsorted(segment.ascending, bounds)
-            gone[first:end] = numbers[first:end] >= 0
-        known.add(segment.keys[gone], segment.vectors, np.flatnonzero(gone))
-        numbers[gone] = -1
+            is_removed[first:end] = numbers[first:end] >= 0
+        known.add(segment.keys[is_removed], segment.vectors, np.flatnonzero(is_removed))
+        numbers[is_removed] = -1
         live = int((numbers >= 0).sum())
         target = self.folder / FOLDER
         if not live:
@@ -168,7 +168,7 @@ class VectorBuild:
                 writer.append_rows(segment, np.flatnonzero(numbers >= 0))
             return True
         for path, copy in zip(segment.files, files(target, segment.name), strict=True):
-            if gone.any() and path == segment.files[0]:
+            if is_removed.any() and path == segment.files[0]:
                 copy.write_bytes(numbers.tobytes())
             else:
                 link(path, copy)

@@ -82,7 +82,7 @@ class LexicalSearch:
             scored.add(query.sentences_of(list(reached), depth), reached, 1.0)
         best = scored.best(k)
         numbers = {sentence.number for sentence, _ in best}
-        also = [number for number in also if number not in numbers]
+        also = [sentence_number for sentence_number in also if sentence_number not in numbers]
         others = _Ranking()
         hits = self.index.search_sentences(query.numbered(also), len(also))
         others.add(hits, pages, self.settings.page_weight)

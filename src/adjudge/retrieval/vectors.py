@@ -226,8 +226,8 @@ def _merge(hits: Hits, numbers: npt.NDArray[np.int64], cosines: Floats, k: int) 
     cosines = np.concatenate([hits.cosines, cosines])
     numbers = np.concatenate([hits.numbers, numbers])
     if len(cosines) > k:
-        kept = np.argpartition(-cosines, k - 1)[:k]
-        numbers, cosines = numbers[kept], cosines[kept]
+        nearest = np.argpartition(-cosines, k - 1)[:k]
+        numbers, cosines = numbers[nearest], cosines[nearest]
     return Hits(numbers, cosines)
 
 

@@ -53,5 +53,5 @@ def sources(settings: RunSettings) -> tuple[ClaimPool, ClaimPool]:
     if data.train is None:
         raise ConfigError("data.train is not set: give a file of claims with evidence and labels.")
     pages = {} if data.pages is None else read_pages(data.pages)
-    kept, aside = hold_out(list(read_training_claims(data.train, data.label_set)), data.holdout)
-    return claim_pool(kept[: data.limit], pages), claim_pool(aside, pages)
+    training, held_out = hold_out(list(read_training_claims(data.train, data.label_set)), data.holdout)
+    return claim_pool(training[: data.limit], pages), claim_pool(held_out, pages)

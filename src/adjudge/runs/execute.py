@@ -222,10 +222,10 @@ def _source(settings: RunSettings, one_row: bool) -> str:
     """All that decides which examples a run reads, beside how they are written as rows."""
     data = settings.data.model_dump(mode="json", exclude=set(FILES))
     data |= {name: file["sha256"] for name, file in data_files(settings.data, TRAINING_FILES).items()}
-    drawn = None if settings.augment is None else settings.augment.model_dump(mode="json")
+    augmentation = None if settings.augment is None else settings.augment.model_dump(mode="json")
     shuffled = one_row and settings.training.shuffle_evidence
-    seed = settings.training.seed if drawn or shuffled else None
-    return json.dumps([EXAMPLES_VERSION, data, drawn, shuffled, seed], sort_keys=True)
+    seed = settings.training.seed if augmentation or shuffled else None
+    return json.dumps([EXAMPLES_VERSION, data, augmentation, shuffled, seed], sort_keys=True)
 
 
 def objective_for(settings: RunSettings, data: Dataset, labels: LabelSet) -> Objective:

@@ -152,7 +152,7 @@ def figures(
     tempered = np.exp(temper(log_probs, temperature))
     guessed = tempered.argmax(axis=1)
     curve = risk_coverage(tempered.max(axis=1), guessed == gold)
-    places = [int(np.searchsorted(curve.coverage, share - 1e-9)) for share in COVERAGES]
+    positions = [int(np.searchsorted(curve.coverage, share - 1e-9)) for share in COVERAGES]
     return Figures(
         name,
         len(gold),
@@ -164,7 +164,7 @@ def figures(
         },
         expected_calibration_error(tempered, gold),
         expected_calibration_error(np.exp(temper(log_probs, 1.0)), gold),
-        tuple((curve.coverage[i], curve.thresholds[i], curve.risk[i]) for i in places),
+        tuple((curve.coverage[i], curve.thresholds[i], curve.risk[i]) for i in positions),
     )
 
 

@@ -61,8 +61,11 @@ def _recipe(settings: RunSettings) -> str:
 
 
 def _mixed_data(mix: MixSettings) -> str:
-    total = sum(one.share for one in mix.source)
-    rows = [f"| {one.name} | {100 * one.share / total:.1f} | {one.about or one.kind} |" for one in mix.source]
+    total = sum(source.share for source in mix.source)
+    rows = [
+        f"| {source.name} | {100 * source.share / total:.1f} | {source.about or source.kind} |"
+        for source in mix.source
+    ]
     return _MIXED_DATA.format(examples=mix.examples, rows="\n".join(rows))
 
 

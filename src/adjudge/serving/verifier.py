@@ -205,13 +205,13 @@ def _claim_text(claim: str) -> str:
 
 
 def _claim_records(claims: Iterable[str | Claim], with_gold: bool) -> Iterator[Claim]:
-    for number, claim in enumerate(claims):
+    for index, claim in enumerate(claims):
         if isinstance(claim, Claim):
             record = replace(claim, label=None, gold=claim.gold if with_gold else ())
         elif isinstance(claim, str):
-            record = Claim(number, claim)
+            record = Claim(index, claim)
         else:
-            raise ConfigError(f"claim {number}: expected a text or a Claim, found {type(claim).__name__}.")
+            raise ConfigError(f"claim {index}: expected a text or a Claim, found {type(claim).__name__}.")
         if not record.text.strip():
             raise DataError(f"Claim {record.id!r} is empty.")
         yield record

@@ -60,7 +60,7 @@ def claim_pool(claims: Sequence[TrainingClaim], pages: Mapping[int, tuple[str, .
 
     return ClaimPool(
         [replace(claim, gold=titled(claim.gold), retrieved=titled(claim.retrieved)) for claim in claims],
-        {number: titled(tuple(map(Evidence, page))) for number, page in pages.items()},
+        {page_number: titled(tuple(map(Evidence, page))) for page_number, page in pages.items()},
         names_of(claim.text for claim in claims),
     )
 
@@ -71,38 +71,41 @@ def hold_out(
     """(training, held-out) claims; no entity and no page has claims in both, though a few are in neither."""
     held_out = [claim for claim in claims if is_held_out(claim.text, share)]
     pages = {claim.page for claim in held_out if claim.page is not None}
-    kept = [claim for claim in claims if not is_held_out(claim.text, share) and claim.page not in pages]
-    return kept, held_out
+    training = [claim for claim in claims if not is_held_out(claim.text, share) and claim.page not in pages]
+    return training, held_out
 
 
 def views(data: ClaimPool, sentences: int) -> Iterator[Example]:
     """Every claim twice, as it is judged: with gold sentences (if it has any), and as retrieved."""
     for claim in data.claims:
         retrieved = claim.retrieved[:sentences]
-        for kind, shown in (("gold", claim.gold[:DEFAULT_EVIDENCE] or retrieved), ("retrieved", retrieved)):
-            yield Example(f"{claim.id}/{kind}", claim.text, shown, claim.label)
+        for kind, evidence in (
+            ("gold", claim.gold[:DEFAULT_EVIDENCE] or retrieved),
+            ("retrieved", retrieved),
+        ):
+            yield Example(f"{claim.id}/{kind}", claim.text, evidence, claim.label)
 
 
 def draw_examples(data: ClaimPool, settings: AugmentSettings, seed: int) -> Iterator[Example]:
     """``settings.passes`` examples of every claim, each drawn anew."""
-    for number in range(settings.passes):
+    for pass_index in range(settings.passes):
         for claim in data.claims:
-            rng = random.Random(f"{seed} {number} {claim.id}")
-            text, shown, label = _draw(data, claim, settings, rng)
+            rng = random.Random(f"{seed} {pass_index} {claim.id}")
+            text, evidence, label = _draw(data, claim, settings, rng)
             if rng.random() < settings.title_dropout:
-                shown = [replace(sentence, page="", title="") for sentence in shown]
-            rng.shuffle(shown)
-            yield Example(f"{claim.id}/{number}", text, tuple(shown), label)
+                evidence = [replace(sentence, page="", title="") for sentence in evidence]
+            rng.shuffle(evidence)
+            yield Example(f"{claim.id}/{pass_index}", text, tuple(evidence), label)
         if settings.invented:
-            yield from _invented(settings, f"{seed} {number}", number)
+            yield from _invented(settings, f"{seed} {pass_index}", pass_index)
 
 
-def _invented(settings: AugmentSettings, seed: str, number: int) -> Iterator[Example]:
+def _invented(settings: AugmentSettings, seed: str, pass_index: int) -> Iterator[Example]:
     """Claims of a made-up world, as many of each label, with gold among near misses."""
     world_seed = random.Random(seed).randrange(2**31)
     made_up = world.generate(settings.invented, world_seed, (1 / 3, 1 / 3, 1 / 3))
     for example in world.examples(made_up, "gold", world_seed, settings.sentences):
-        yield replace(example, id=f"invented-{example.id}/{number}")
+        yield replace(example, id=f"invented-{example.id}/{pass_index}")
 
 
 DrawnExample = tuple[str, list[Evidence], str]
@@ -142,11 +145,11 @@ def _show_gold(claim: TrainingClaim, sentences: int, rng: random.Random) -> Draw
 def _show_retrieved(
     data: ClaimPool, claim: TrainingClaim, room: int, rng: random.Random
 ) -> DrawnExample | None:
-    shown = list(claim.retrieved[: max(2, room)])
+    evidence = list(claim.retrieved[: max(2, room)])
     gold = {sentence.text for sentence in claim.gold}
-    if gold and not any(sentence.text in gold or _is_as_telling(sentence, claim) for sentence in shown):
+    if gold and not any(sentence.text in gold or _is_as_telling(sentence, claim) for sentence in evidence):
         return None
-    return claim.text, shown, claim.label
+    return claim.text, evidence, claim.label
 
 
 def _is_as_telling(sentence: Evidence, claim: TrainingClaim) -> bool:
@@ -167,10 +170,10 @@ def _show_nothing(
 def _show_irrelevant(
     data: ClaimPool, claim: TrainingClaim, room: int, rng: random.Random
 ) -> DrawnExample | None:
-    other = data.claims[rng.randrange(len(data.claims))]
+    other_claim = data.claims[rng.randrange(len(data.claims))]
     about = _words(claim.text)
-    shown = [s for s in (*other.gold, *_others(other)) if not _words(s.text) & about]
-    return (claim.text, shown[:room], NEI) if shown else None
+    evidence = [s for s in (*other_claim.gold, *_others(other_claim)) if not _words(s.text) & about]
+    return (claim.text, evidence[:room], NEI) if evidence else None
 
 
 def _show_contrast(

@@ -63,7 +63,7 @@ def ranking_data(
     """
     rng = random.Random(seed)
     sampled, counts = [], []
-    for number, example in enumerate(examples):
+    for index, example in enumerate(examples):
         gold = rng.sample(example.gold, min(settings.gold, len(example.gold)))
         hard = -(-settings.negatives // 2)
         rest = example.others[hard:]
@@ -71,7 +71,7 @@ def ranking_data(
         sentences = [*gold, *example.others[:hard], *any_of_rest]
         if rng.random() < settings.title_dropout:
             sentences = [replace(sentence, page="", title="") for sentence in sentences]
-        sampled.append(Example(number, example.claim, tuple(sentences)))
+        sampled.append(Example(index, example.claim, tuple(sentences)))
         counts.append(len(gold))
     return RankingData(tokenize(sampled, writer, FEVER_LABELS), np.asarray(counts, dtype=np.int64))
 
@@ -106,12 +106,17 @@ def train_ranker(
     ranker = build_ranker(settings, training.freeze_layers)
     data = _check_claims("training", ranking_data(examples, ranker.writer, settings, training.seed))
     as_used = settings.model_copy(update={"title_dropout": 0.0})
-    held = _check_claims("held-out", ranking_data(held_out, ranker.writer, as_used, training.seed))
+    held_out_data = _check_claims("held-out", ranking_data(held_out, ranker.writer, as_used, training.seed))
     if cache is not None:
         data = replace(data, rows=cached_states(ranker.module.backbone, data.rows, cache))
-        held = replace(held, rows=cached_states(ranker.module.backbone, held.rows, cache))
+        held_out_data = replace(
+            held_out_data, rows=cached_states(ranker.module.backbone, held_out_data.rows, cache)
+        )
     folder.mkdir(parents=True, exist_ok=True)
-    task, identity = RankerTask(ranker, data, held, training), _identity(settings, data, held)
+    task, identity = (
+        RankerTask(ranker, data, held_out_data, training),
+        _identity(settings, data, held_out_data),
+    )
     progress = train(task, training, folder, identity=identity, resume=resume, workers=workers, report=report)
     return load_ranker(folder), progress
 
@@ -190,11 +195,11 @@ def _loss_and_pairs(ranker: TrainedRanker, data: RankingData, claims: Sequence[i
     return torch.stack([loss, right.sum(), pairs.sum()])
 
 
-def _identity(settings: RankerSettings, data: RankingData, held: RankingData) -> str:
+def _identity(settings: RankerSettings, data: RankingData, held_out: RankingData) -> str:
     parts = [
         settings.model_dump_json(),
         data.rows.fingerprint(),
-        held.rows.fingerprint(),
+        held_out.rows.fingerprint(),
         str(data.gold.tolist()),
     ]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
@@ -236,16 +241,18 @@ def train_ranker_on(
     look_up = sentence_in(index)
     usable = [claim for claim in claims if claim.gold]
     random.Random(training.seed).shuffle(usable)
-    aside, rest = usable[:held_out], usable[held_out:]
-    trained = list(islice(ranking_examples(rest, retriever, look_up), limit))
-    held = list(ranking_examples(aside, retriever, look_up))
+    held_out_claims, training_claims = usable[:held_out], usable[held_out:]
+    trained = list(islice(ranking_examples(training_claims, retriever, look_up), limit))
+    held_out_examples = list(ranking_examples(held_out_claims, retriever, look_up))
     ranker, progress = train_ranker(
-        trained, held, folder, settings, training, resume=resume, workers=workers, report=report
+        trained, held_out_examples, folder, settings, training, resume=resume, workers=workers, report=report
     )
-    weight, shares = choose_weight(_scored_candidates(ranker, aside, retriever))
+    weight, shares = choose_weight(_scored_candidates(ranker, held_out_claims, retriever))
     if workers is None or workers.is_first:
         save_ranker(replace(ranker, weight=weight), folder)
-    return RankerReport(len(trained), len(held), progress.best_accuracy, progress.best_step, weight, shares)
+    return RankerReport(
+        len(trained), len(held_out_examples), progress.best_accuracy, progress.best_step, weight, shares
+    )
 
 
 def _scored_candidates(

@@ -59,21 +59,23 @@ def _rows(file: SourceFile, report: Report) -> Iterator[tuple[Row, int, int]]:
     lines = _Lines(file, report)
     delimiter = "\t" if file.name.lower().endswith(".tsv") else _delimiter(file)
     reader = csv.reader(lines, delimiter=delimiter)
-    number = 0
+    row_number = 0
     while True:
-        number, lines.begin, lines.number = number + 1, lines.end, number + 1
+        row_number, lines.begin, lines.number = row_number + 1, lines.end, row_number + 1
         try:
             cells = next(reader, None)
         except csv.Error as error:
-            report(Problem(file.source, f"row {number} cannot be read ({error}).", line=reader.line_num))
+            report(Problem(file.source, f"row {row_number} cannot be read ({error}).", line=reader.line_num))
             continue
         if cells is None:
             return
         if len(cells) > MAX_COLUMNS:
-            left_out = f"row {number} has {len(cells):,} columns; those after {MAX_COLUMNS:,} are left out."
+            left_out = (
+                f"row {row_number} has {len(cells):,} columns; those after {MAX_COLUMNS:,} are left out."
+            )
             report(Problem(file.source, left_out, line=reader.line_num))
-        if number > 1 or not _DECLARED.match(delimiter.join(cells)):
-            yield Row(number, cells[:MAX_COLUMNS]), lines.begin, lines.end - lines.line_end
+        if row_number > 1 or not _DECLARED.match(delimiter.join(cells)):
+            yield Row(row_number, cells[:MAX_COLUMNS]), lines.begin, lines.end - lines.line_end
 
 
 class _Lines:

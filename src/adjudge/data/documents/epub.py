@@ -30,19 +30,19 @@ _CHAPTER = re.compile(r"#chapter=(\d+)")
 
 def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
     """The chapters that have text; a chapter's title stands after that of the book."""
-    for number, book, text, blocks in _chapters(file, report):
+    for chapter, book, text, blocks in _chapters(file, report):
         sentences = tuple(block_sentences(blocks))
         if sentences:
             heading = text.heading or text.title
             title = f"{book}: {heading}"[:300] if heading and heading != book else book
-            yield from to_pages(f"{file.name}#chapter={number}", title, sentences, file.source)
+            yield from to_pages(f"{file.name}#chapter={chapter}", title, sentences, file.source)
 
 
 def read_source(file: SourceFile, page: str, report: Report) -> str | None:
     """The text of the chapter that ``#chapter=N`` names."""
     wanted = _CHAPTER.search(page)
-    for number, _, _, blocks in _chapters(file, report):
-        if wanted and int(wanted[1]) == number:
+    for chapter, _, _, blocks in _chapters(file, report):
+        if wanted and int(wanted[1]) == chapter:
             return block_text(blocks)
     return None
 
@@ -60,15 +60,15 @@ def _chapters(file: SourceFile, report: Report) -> Iterator[tuple[int, str, Html
             next((one_line(title.text or "") for title in contents.iter("{*}title")), "")[:300] or file.title
         )
         locked = _encrypted(archive)
-        for number, part in enumerate(_spine(contents, posixpath.dirname(paths[0])), start=1):
+        for chapter, part in enumerate(_spine(contents, posixpath.dirname(paths[0])), start=1):
             if part in locked or part not in archive.NameToInfo:
                 reason = "is encrypted" if part in locked else "is missing"
-                report(Problem(file.source, f"chapter {number} ({part[:200]}) {reason}."))
+                report(Problem(file.source, f"chapter {chapter} ({part[:200]}) {reason}."))
                 continue
             text = HtmlText()
             markup = decode(_read(archive, part))
             pieces = (markup[start : start + _BLOCK] for start in range(0, len(markup), _BLOCK))
-            yield number, book, text, list(html_blocks(pieces, text))
+            yield chapter, book, text, list(html_blocks(pieces, text))
 
 
 def _spine(contents: Any, folder: str) -> Iterator[str]:

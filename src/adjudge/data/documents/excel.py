@@ -35,10 +35,12 @@ _NO_RESULT = re.compile(rb"(?:</f>|<f(?:\s[^<>]{0,500})?/>)\s{0,100}(?:<v\s?/>|<
 def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
     """The sheets that have cells; a sheet's title stands after that of the file."""
     with open_package(file, "Excel file (.xlsx)", streamed=_SHEETS) as package:
-        for number, sheet in _sheets(package, file, report):
+        for sheet_number, sheet in _sheets(package, file, report):
             title = file.title if re.fullmatch(r"Sheet ?\d+", sheet.title) else f"{file.title}: {sheet.title}"
             sentences = block_sentences(_blocks(sheet, file, report))
-            pages = to_pages(f"{file.name}#sheet={number}", one_line(title)[:300], sentences, file.source)
+            pages = to_pages(
+                f"{file.name}#sheet={sheet_number}", one_line(title)[:300], sentences, file.source
+            )
             yield from (page for page in pages if page.sentences)
         _report_formulas(package, file, report)
 
@@ -47,8 +49,8 @@ def read_source(file: SourceFile, page: str, report: Report) -> str | None:
     """The sentences of the sheet that ``#sheet=N`` names."""
     wanted = _SHEET.search(page)
     with open_package(file, "Excel file (.xlsx)", streamed=_SHEETS) as package:
-        for number, sheet in _sheets(package, file, report):
-            if wanted and int(wanted[1]) == number:
+        for sheet_number, sheet in _sheets(package, file, report):
+            if wanted and int(wanted[1]) == sheet_number:
                 return block_text(_blocks(sheet, file, report))
     return None
 
@@ -62,9 +64,9 @@ def _sheets(package: Package, file: SourceFile, report: Report) -> Iterator[tupl
     sheets = book.worksheets
     if len(sheets) > MAX_SHEETS:
         report(Problem(file.source, f"has {len(sheets):,} sheets; those after {MAX_SHEETS} are left out."))
-    for number, sheet in enumerate(sheets[:MAX_SHEETS], start=1):
+    for sheet_number, sheet in enumerate(sheets[:MAX_SHEETS], start=1):
         sheet.reset_dimensions()  # what a file says about its size need not be true
-        yield number, sheet
+        yield sheet_number, sheet
 
 
 def _blocks(sheet: Any, file: SourceFile, report: Report) -> Iterator[Block]:
@@ -95,11 +97,11 @@ def _rows(sheet: Any, file: SourceFile, report: Report) -> Iterator[Row]:
         batch, count = [], 0
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            for number, cells in islice(cells_of_rows, _BATCH):
+            for row_number, cells in islice(cells_of_rows, _BATCH):
                 count += 1
                 if cells or not empty:
                     wide = wide or len(cells) > MAX_COLUMNS
-                    batch.append(Row(number, [cell_text(cell) for cell in cells[:MAX_COLUMNS]]))
+                    batch.append(Row(row_number, [cell_text(cell) for cell in cells[:MAX_COLUMNS]]))
                 empty = not cells
         yield from batch
     if wide:
@@ -113,12 +115,12 @@ def _report_formulas(package: Package, file: SourceFile, report: Report) -> None
     for entry in package.archive.infolist():
         if entry.filename.startswith(_SHEETS):
             with package.archive.open(entry) as stream:
-                held = b""
+                unread = b""
                 while block := stream.read(1 << 16):
-                    held += block
-                    matches = list(_NO_RESULT.finditer(held))
+                    unread += block
+                    matches = list(_NO_RESULT.finditer(unread))
                     count += len(matches)
-                    held = held[max(matches[-1].end() if matches else 0, len(held) - 1000) :]
+                    unread = unread[max(matches[-1].end() if matches else 0, len(unread) - 1000) :]
     if count:
         message = f"{count:,} formulas without a stored result are left out. Open and save it in a spreadsheet program."
         report(Problem(file.source, message))

@@ -40,8 +40,8 @@ class Problem:
     line: int | None = None
 
     def __str__(self) -> str:
-        place = self.source if self.line is None else f"{self.source}:{self.line}"
-        return f"{place}: {self.message}"
+        location = self.source if self.line is None else f"{self.source}:{self.line}"
+        return f"{location}: {self.message}"
 
 
 Report = Callable[[Problem], None]
@@ -87,13 +87,13 @@ def walk(
     real = Path(os.path.realpath(root))
     label = label or printable(Path(os.path.abspath(root)).name) or "corpus"
     try:
-        found = os.stat(real)
+        status = os.stat(real)
     except OSError as error:
         report(Problem(printable(root), f"cannot be read ({error.strerror})."))
         return
-    if stat.S_ISDIR(found.st_mode):
+    if stat.S_ISDIR(status.st_mode):
         yield from _walk_folder(real, label, report, exclude and Path(os.path.realpath(exclude)))
-    elif not stat.S_ISREG(found.st_mode):
+    elif not stat.S_ISREG(status.st_mode):
         report(Problem(printable(root), "is neither a file nor a folder."))
     elif not suffix_of(root.name):
         known = " ".join(SUFFIXES)
@@ -101,7 +101,7 @@ def walk(
     else:
         source = printable(os.path.abspath(root))
         yield SourceFile(
-            real, label, source, SUFFIXES[suffix_of(root.name)], found.st_size, found.st_mtime_ns
+            real, label, source, SUFFIXES[suffix_of(root.name)], status.st_size, status.st_mtime_ns
         )
 
 
@@ -148,7 +148,8 @@ class _Others:
         if not count:
             return
         endings = ", ".join(
-            f"{number:,} {ending}" for ending, number in self.endings.most_common(NAMED_OTHERS)
+            f"{files_of_ending:,} {ending}"
+            for ending, files_of_ending in self.endings.most_common(NAMED_OTHERS)
         )
         more = ", …" if count > len(self.names) else ""
         files = "1 file" if count == 1 else f"{count:,} files"
@@ -196,13 +197,13 @@ def _entry_file(
     if not suffix or (suffix == ".zip" and not fnmatch(entry.name.lower(), "wiki*.zip")):
         others.add(entry.name)
         return None
-    found = entry.stat(follow_symlinks=False)
-    if not stat.S_ISREG(found.st_mode):
+    status = entry.stat(follow_symlinks=False)
+    if not stat.S_ISREG(status.st_mode):
         report(Problem(_short(entry.path), "is no ordinary file."))
         return None
     path = Path(entry.path)
     name = f"{label}/{printable(path.relative_to(root).as_posix())}"
-    return SourceFile(path, name, printable(path), SUFFIXES[suffix], found.st_size, found.st_mtime_ns)
+    return SourceFile(path, name, printable(path), SUFFIXES[suffix], status.st_size, status.st_mtime_ns)
 
 
 def _short(path: str | os.PathLike[str]) -> str:

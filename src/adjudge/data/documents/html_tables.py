@@ -44,8 +44,8 @@ class HtmlTable:
         while self.column in self.covered:
             self.column += 1
         rows, columns = self.spans
-        for number in range(min(columns, MAX_SPAN - self.column)):
-            value = text if number == 0 or self.tag == "th" else ""
+        for offset in range(min(columns, MAX_SPAN - self.column)):
+            value = text if offset == 0 or self.tag == "th" else ""
             self.cells[self.column] = self.tag, value
             if rows > 1:
                 self.covers[self.column] = rows - 1, self.tag, value

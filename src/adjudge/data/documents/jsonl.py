@@ -42,9 +42,9 @@ def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
 def read_source(file: SourceFile, page: str, report: Report) -> str | None:
     """The text of the record that gave a page."""
     with _opened(file) as stream:
-        for number, record in _records(stream, file.source, lambda problem: None):
+        for line_number, record in _records(stream, file.source, lambda problem: None):
             try:
-                identity, _, text = _fields(file, number, record)
+                identity, _, text = _fields(file, line_number, record)
             except DataError:
                 continue
             if page == identity or page.startswith(f"{identity}#"):
@@ -61,45 +61,49 @@ def record_pages(
 ) -> Iterator[Page]:
     """A page for each record of one file of a dump or corpus, each id once."""
     seen: dict[str, int] = {}
-    for number, record in _records(stream, name, report):
-        where = f"{name}:{number}"
+    for line_number, record in _records(stream, name, report):
+        location = f"{name}:{line_number}"
         try:
-            page = page_of(record, where)
+            page = page_of(record, location)
         except DataError as error:
-            report(Problem(name, str(error).removeprefix(f"{where}: "), line=number))
+            report(Problem(name, str(error).removeprefix(f"{location}: "), line=line_number))
             continue
         if page is None:
             continue
         if page.id in seen:
             given = f"page {describe(page.id)} was already given in line {seen[page.id]}."
-            report(Problem(name, given, line=number))
+            report(Problem(name, given, line=line_number))
         elif len(page.id) > MAX_ID:
-            report(Problem(name, _too_long(page.id), line=number))
+            report(Problem(name, _too_long(page.id), line=line_number))
         else:
-            seen[page.id] = number
+            seen[page.id] = line_number
             yield Page(page.id, page.title, page.sentences, file.source)
 
 
 def _text_pages(file: SourceFile, stream: IO[bytes], report: Report) -> Iterator[Page]:
-    for number, record in _records(stream, file.source, report):
+    for line_number, record in _records(stream, file.source, report):
         try:
-            identity, title, text = _fields(file, number, record)
+            identity, title, text = _fields(file, line_number, record)
         except DataError as error:
-            report(Problem(file.source, str(error).removeprefix(f"{file.source}:{number}: "), line=number))
+            report(
+                Problem(
+                    file.source, str(error).removeprefix(f"{file.source}:{line_number}: "), line=line_number
+                )
+            )
             continue
         yield from to_pages(identity, title, to_sentences(split_blocks([text])), file.source)
 
 
-def _fields(file: SourceFile, number: int, record: Record) -> tuple[str, str, str]:
-    where = f"{file.source}:{number}"
-    text = text_field(record, "text", where)
+def _fields(file: SourceFile, line_number: int, record: Record) -> tuple[str, str, str]:
+    location = f"{file.source}:{line_number}"
+    text = text_field(record, "text", location)
     value = record.get("id")
     if value is not None and (isinstance(value, bool) or not isinstance(value, (str, int))):
-        raise DataError(f"{where}: field 'id' is {describe(value)}, expected text or a whole number.")
-    identity = f"{file.name}:{number}" if value is None or value == "" else str(value)
+        raise DataError(f"{location}: field 'id' is {describe(value)}, expected text or a whole number.")
+    identity = f"{file.name}:{line_number}" if value is None or value == "" else str(value)
     if len(identity) > MAX_ID:
-        raise DataError(f"{where}: {_too_long(identity)}")
-    title = text_field(record, "title", where) if record.get("title") is not None else ""
+        raise DataError(f"{location}: {_too_long(identity)}")
+    title = text_field(record, "title", location) if record.get("title") is not None else ""
     return identity, title.strip() or (identity if value else file.title), text
 
 
@@ -109,12 +113,12 @@ def _too_long(identity: str) -> str:
 
 def _records(stream: IO[bytes], name: str, report: Report) -> Iterator[tuple[int, Record]]:
     """Yield (line number, object); lines that are no objects are reported and passed over."""
-    number = 0
+    line_number = 0
     try:
         while line := stream.readline(MAX_LINE):
-            number += 1
+            line_number += 1
             if len(line) == MAX_LINE and not line.endswith(b"\n"):
-                report(Problem(name, f"longer than {MAX_LINE >> 20} MiB.", line=number))
+                report(Problem(name, f"longer than {MAX_LINE >> 20} MiB.", line=line_number))
                 while line and not line.endswith(b"\n"):
                     line = stream.readline(MAX_LINE)
                 continue
@@ -123,15 +127,15 @@ def _records(stream: IO[bytes], name: str, report: Report) -> Iterator[tuple[int
             try:
                 record = msgspec.json.decode(line.removeprefix(b"\xef\xbb\xbf"))
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-                report(Problem(name, f"not valid JSON ({error}).", line=number))
+                report(Problem(name, f"not valid JSON ({error}).", line=line_number))
                 continue
             if isinstance(record, dict):
-                yield number, record
+                yield line_number, record
             else:
-                found = describe(record)
-                report(Problem(name, f"expected a JSON object, found {found}.", line=number))
+                description = describe(record)
+                report(Problem(name, f"expected a JSON object, found {description}.", line=line_number))
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise DataError(f"is damaged after line {number} ({error}).") from None
+        raise DataError(f"is damaged after line {line_number} ({error}).") from None
 
 
 @contextmanager

@@ -21,17 +21,19 @@ MAX_PAGE_TEXT = 1_000_000
 def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
     """The pages of a PDF that have text."""
     title = ""
-    for number, text, document_title in pdf_texts(file, report):
+    for page_number, text, document_title in pdf_texts(file, report):
         title = title or document_title or file.title
         sentences = tuple(to_sentences(split_blocks([text])))
         if sentences:
-            yield Page(f"{file.name}#page={number}", title, sentences, file.source)
+            yield Page(f"{file.name}#page={page_number}", title, sentences, file.source)
 
 
 def read_source(file: SourceFile, page: str, report: Report) -> str | None:
     """The text of the page that ``#page=N`` names."""
     wanted = page.rpartition("#page=")[2]
-    return next((text for number, text, _ in pdf_texts(file, report) if str(number) == wanted), None)
+    return next(
+        (text for page_number, text, _ in pdf_texts(file, report) if str(page_number) == wanted), None
+    )
 
 
 def pdf_texts(file: SourceFile, report: Report) -> Iterator[tuple[int, str, str]]:
@@ -51,18 +53,18 @@ def pdf_texts(file: SourceFile, report: Report) -> Iterator[tuple[int, str, str]
             raise
         except Exception as error:
             raise DataError(f"is no readable PDF ({_reason(error)}).") from None
-        for number in range(1, count + 1):
+        for page_number in range(1, count + 1):
             try:
-                text = reader.pages[number - 1].extract_text()
+                text = reader.pages[page_number - 1].extract_text()
             except Exception as error:
-                report(Problem(file.source, f"page {number} cannot be read ({_reason(error)})."))
+                report(Problem(file.source, f"page {page_number} cannot be read ({_reason(error)})."))
                 continue
             if len(text) > MAX_PAGE_TEXT:
-                report(Problem(file.source, f"page {number} is cut after {MAX_PAGE_TEXT:,} characters."))
+                report(Problem(file.source, f"page {page_number} is cut after {MAX_PAGE_TEXT:,} characters."))
             # Fonts without a proper map can give lone surrogates, which no encoding takes.
             text = text[:MAX_PAGE_TEXT].encode("utf-8", "replace").decode()
             empty = empty and not text.strip()
-            yield number, text, title
+            yield page_number, text, title
     if empty:
         report(Problem(file.source, "has no text (a scan?)."))
 

@@ -63,17 +63,17 @@ def split_blocks(blocks: Iterable[str], start: int = 0) -> Iterator[Span]:
 
     The last sentence of what is held may go on in the next block, so it waits for it.
     """
-    held = ""
+    pending = ""
     for block in blocks:
         for offset in range(0, len(block), BLOCK):
-            held += block[offset : offset + BLOCK]
-            if len(held) < BLOCK:
+            pending += block[offset : offset + BLOCK]
+            if len(pending) < BLOCK:
                 continue
-            spans = list(split(held, start))
-            keep = spans[-1].start - start if spans else len(held)
+            spans = list(split(pending, start))
+            keep = spans[-1].start - start if spans else len(pending)
             yield from spans[:-1]
-            held, start = held[keep:], start + keep
-    yield from split(held, start)
+            pending, start = pending[keep:], start + keep
+    yield from split(pending, start)
 
 
 def to_sentences(spans: Iterable[Span]) -> Iterator[Sentence]:
@@ -85,18 +85,18 @@ def to_sentences(spans: Iterable[Span]) -> Iterator[Sentence]:
 def to_pages(name: str, title: str, sentences: Iterable[Sentence], source: str) -> Iterator[Page]:
     """Pages of at most ``PART_SENTENCES`` sentences; lines number on through the parts."""
     part: list[Sentence] = []
-    number = 1
+    part_number = 1
     for sentence in sentences:
         part.append(sentence)
         if len(part) == PART_SENTENCES:
-            yield Page(_part_name(name, number), title, tuple(part), source)
-            part, number = [], number + 1
-    if part or number == 1:
-        yield Page(_part_name(name, number), title, tuple(part), source)
+            yield Page(_part_name(name, part_number), title, tuple(part), source)
+            part, part_number = [], part_number + 1
+    if part or part_number == 1:
+        yield Page(_part_name(name, part_number), title, tuple(part), source)
 
 
-def _part_name(name: str, number: int) -> str:
-    return name if number == 1 else f"{name}#{number}"
+def _part_name(name: str, part_number: int) -> str:
+    return name if part_number == 1 else f"{name}#{part_number}"
 
 
 def _cut(text: str, start: int) -> Iterator[Span]:

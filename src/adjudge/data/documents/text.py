@@ -53,20 +53,20 @@ def text_blocks(file: SourceFile, report: Report) -> Iterator[str]:
 
 def text_lines(blocks: Iterable[str], longest: int) -> Iterator[Span]:
     """The lines of a text, line ends kept; one that is longer than ``longest`` comes in pieces."""
-    held, start = "", 0
+    pending, start = "", 0
     for block in blocks:
-        held += block
+        pending += block
         begin = 0
-        for match in _LINE_END.finditer(held):
-            if match.end() == len(held) and match[0] == "\r":
+        for match in _LINE_END.finditer(pending):
+            if match.end() == len(pending) and match[0] == "\r":
                 break  # a line feed may follow in the next block
-            yield from _pieces(held[begin : match.end()], start + begin, longest)
+            yield from _pieces(pending[begin : match.end()], start + begin, longest)
             begin = match.end()
-        whole = (len(held) - begin) // longest * longest
-        yield from _pieces(held[begin : begin + whole], start + begin, longest)
+        whole = (len(pending) - begin) // longest * longest
+        yield from _pieces(pending[begin : begin + whole], start + begin, longest)
         begin += whole
-        held, start = held[begin:], start + begin
-    yield from _pieces(held, start, longest)
+        pending, start = pending[begin:], start + begin
+    yield from _pieces(pending, start, longest)
 
 
 def _pieces(text: str, start: int, longest: int) -> Iterator[Span]:
@@ -128,11 +128,11 @@ def _decodes(decoder: codecs.IncrementalDecoder, block: bytes, final: bool) -> b
 
 
 def _declared(head: bytes) -> str | None:
-    found = _CHARSET.search(head)
-    if not found:
+    charset = _CHARSET.search(head)
+    if not charset:
         return None
     try:
-        info = codecs.lookup(found[1].decode("ascii"))
+        info = codecs.lookup(charset[1].decode("ascii"))
     except LookupError:
         return None
     # A page that was read byte by byte up to its declaration is not in UTF-16, and UTF-8 was tried;

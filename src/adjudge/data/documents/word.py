@@ -87,7 +87,7 @@ class _Reader:
 
     def _table(self, element: Any, nested: list[Any]) -> Iterator[Block]:
         self._tables += 1
-        number, table = self._tables, Table()
+        table_number, table = self._tables, Table()
         for count, row in enumerate(_children(element, f"{_W}tr"), start=1):
             cells = []
             for cell in _children(row, f"{_W}tc"):
@@ -97,9 +97,9 @@ class _Reader:
                 cells += [""] * (min(int(width), 1000) - 1 if width.isdigit() else 0)
             header = True if row.find(f"{_W}trPr/{_W}tblHeader") is not None else None
             for text, made_of, _, _ in table.add(Row(count, cells, header)):
-                yield Block(text, whole=True, location=f"table {number}, row {made_of.number}")
+                yield Block(text, whole=True, location=f"table {table_number}, row {made_of.number}")
         for text, made_of, _, _ in table.close():
-            yield Block(text, whole=True, location=f"table {number}, row {made_of.number}")
+            yield Block(text, whole=True, location=f"table {table_number}, row {made_of.number}")
 
 
 def _children(element: Any, tag: str) -> Iterator[Any]:

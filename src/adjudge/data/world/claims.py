@@ -75,23 +75,23 @@ def plan(draft: Draft, labels: Sequence[Label], rng: Random) -> tuple[list[Plan]
     return plans, states
 
 
-def gold(plan: Plan, places: Places) -> tuple[tuple[SentenceRef, ...], ...]:
+def gold(plan: Plan, references: Places) -> tuple[tuple[SentenceRef, ...], ...]:
     """Every alternative group of sentences that settles the claim."""
     if not plan.facts:
         return ()
-    groups = product(*(places[fact] for fact in plan.facts))
+    groups = product(*(references[fact] for fact in plan.facts))
     # One sentence may state both facts of a two-hop claim, and two routes may end in the same group.
     return tuple(dict.fromkeys(tuple(dict.fromkeys(group)) for group in groups))
 
 
 def _attempts(draft: Draft, label: Label, asked: Sequence[Fact], rng: Random) -> Iterator[_Attempt]:
     """Ever new claims with the label: the form stays until it proves too hard to fit in."""
-    drawn = rng.random()
+    chance = rng.random()
     negated = rng.random() < NEGATED_SHARE
     for _ in range(_ATTEMPTS):
-        if drawn < TWO_HOP_SHARE:
+        if chance < TWO_HOP_SHARE:
             yield _two_hop(draft, label, negated, rng)
-        elif drawn < TWO_HOP_SHARE + CONFUSION_SHARE:
+        elif chance < TWO_HOP_SHARE + CONFUSION_SHARE:
             yield _confusion(draft, label, negated, rng)
         else:
             break

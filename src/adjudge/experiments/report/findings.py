@@ -14,8 +14,8 @@ def findings(summary: Summary) -> list[str]:
     """For each backbone: how many arms differ, the best of them, and its contradictions."""
     sentences = []
     for backbone in summary.backbones:
-        where = f"{backbone_name(backbone)}: " if len(summary.backbones) > 1 else ""
-        sentences += [where + sentence for sentence in _of_backbone(summary.arms_of(backbone))]
+        prefix = f"{backbone_name(backbone)}: " if len(summary.backbones) > 1 else ""
+        sentences += [prefix + sentence for sentence in _of_backbone(summary.arms_of(backbone))]
     return sentences
 
 

@@ -182,8 +182,8 @@ def lambda_plot(curve: LambdaCurve, name: str) -> str:
     betas = sorted({point.beta for point in curve.points}, key=lambda beta: -1.0 if beta is None else beta)
     with drawing(3.2) as canvas:
         (axes,) = canvas.axes
-        for number, beta in enumerate(betas):
-            _lambda_line(axes, curve, beta, *looks[number % len(looks)])
+        for index, beta in enumerate(betas):
+            _lambda_line(axes, curve, beta, *looks[index % len(looks)])
         for mean in filter(curve.is_selected, means(curve)):
             at = (mean.lam, 100 * mean.label_accuracy)
             ring: dict[str, Any] = {"marker": "o", "markersize": 13, "markerfacecolor": "none"}

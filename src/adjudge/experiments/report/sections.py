@@ -274,14 +274,14 @@ def _changed_predictions(content: Content) -> Iterator[Section]:
         return
     first, second = changes.first.arm.name, changes.second.arm.name
     several = len(content.summary.backbones) > 1
-    where = f" with {backbone_name(changes.second.arm.backbone)}" if several else ""
+    with_backbone = f" with {backbone_name(changes.second.arm.backbone)}" if several else ""
     blocks: list[Block] = [
-        f"{len(changes.all):,} of {content.summary.n:,} claims got another label{where}. Of these, {second} alone is "
-        f"right on {changes.count('fixed'):,} and {first} alone on {changes.count('regressed'):,}; "
-        f"{changes.count('flipped'):,} changed between SUPPORTS and REFUTES."
+        f"{len(changes.all):,} of {content.summary.n:,} claims got another label{with_backbone}. "
+        f"Of these, {second} alone is right on {changes.count('fixed'):,} and {first} alone on "
+        f"{changes.count('regressed'):,}; {changes.count('flipped'):,} changed between SUPPORTS and REFUTES."
     ]
     if changes.all:
-        shown = f"{MOST_CHANGES} of " if len(changes.all) > MOST_CHANGES else ""
+        limit = f"{MOST_CHANGES} of " if len(changes.all) > MOST_CHANGES else ""
         table = Table(
             f"Verdicts with the model's confidence. Behind each sentence the weight that {first} and {second} laid "
             "on it; “gold” where the annotators named it.",
@@ -289,7 +289,7 @@ def _changed_predictions(content: Content) -> Iterator[Section]:
             tuple(tuple(_change_row(change)) for change in changes.all[:MOST_CHANGES]),
             words=5,
             long=(0, 4),
-            summary=f"{shown}{len(changes.all)} claims, changes between SUPPORTS and REFUTES first",
+            summary=f"{limit}{len(changes.all)} claims, changes between SUPPORTS and REFUTES first",
         )
         blocks.append(table)
     yield Section(f"Changed predictions: {first} and {second}", tuple(blocks))

@@ -46,32 +46,34 @@ def amount(rng: random.Random) -> Fact:
     end = rng.choice(ends)
     before = rng.choice(_BEFORE).format(y=rng.randint(1960, 2024))
 
-    def told(quantity: str) -> list[str]:
+    def state(quantity: str) -> list[str]:
         return [f"{subject} {phrase.format(v=quantity)}" for phrase in phrases]
 
-    def number(n: int) -> str:
+    def with_unit(n: int) -> str:
         return f"{shown(rng, n)} {unit}"
 
     def bounded(words: Sequence[str], bound: int) -> list[str]:
-        return [text for word in words for text in told(f"{word} {number(bound)}")]
+        return [text for word in words for text in state(f"{word} {with_unit(bound)}")]
 
-    evidence = told(number(value))
-    supports = told(number(value)) + (told(f"{in_words(value)} {unit}") if value < 1000 else [])
+    evidence = state(with_unit(value))
+    supports = state(with_unit(value)) + (state(f"{in_words(value)} {unit}") if value < 1000 else [])
     supports += bounded(MORE, below) + bounded(LESS, above)
-    supports += told(f"between {number(below).rsplit(' ', 1)[0]} and {number(above)}")
+    supports += state(f"between {with_unit(below).rsplit(' ', 1)[0]} and {with_unit(above)}")
     near = round(value, -max(1, len(str(value)) - 2)) if value > 95 else value
     if near != value:
         supports += bounded(("about", "roughly", "nearly" if near > value else "just over"), near)
     wrong = _another(rng, value)
-    refutes = told(number(wrong)) * 3 + told(f"{'only' if wrong < value else 'as much as'} {number(wrong)}")
+    refutes = state(with_unit(wrong)) * 3 + state(
+        f"{'only' if wrong < value else 'as much as'} {with_unit(wrong)}"
+    )
     refutes += bounded(MORE, above) + bounded(LESS, below)
     if unit in SMALLER_UNITS:
         factor, smaller = SMALLER_UNITS[unit]
-        supports += told(f"{grouped(value * factor)} {smaller}") * 2
-        refutes += told(f"{grouped(_another(rng, value * factor))} {smaller}")
+        supports += state(f"{grouped(value * factor)} {smaller}") * 2
+        refutes += state(f"{grouped(_another(rng, value * factor))} {smaller}")
     another = other(rng, subjects, subject)
     opens = [] if " and " in end else [f"{subject} {text}" for text in others]
-    opens += [f"{another} {phrase.format(v=number(rng.choice([value, wrong])))}" for phrase in phrases]
+    opens += [f"{another} {phrase.format(v=with_unit(rng.choice([value, wrong])))}" for phrase in phrases]
     return Fact(
         filled([before + text + end for text in evidence]), filled(supports), filled(refutes), filled(opens)
     )
@@ -80,17 +82,21 @@ def amount(rng: random.Random) -> Fact:
 def limit(rng: random.Random) -> Fact:
     """A measured value and the limit that it keeps or breaks."""
     texts = wordings("amounts")["limit"]
-    thing, place, unit = rng.choice(texts["things"]), rng.choice(texts["places"]), rng.choice(texts["units"])
+    subject, site, unit = (
+        rng.choice(texts["things"]),
+        rng.choice(texts["places"]),
+        rng.choice(texts["units"]),
+    )
     bound = whole_number(rng, 4, 500)
-    kept = rng.random() < 0.5
-    if kept:
+    within = rng.random() < 0.5
+    if within:
         value = max(1, round(bound * rng.uniform(0.1, 0.9)))
     else:
         value = max(bound + 1, round(bound * rng.uniform(1.1, 3)))
     name = "limit" if rng.random() < 0.6 else rng.choice(_LIMIT_NAMES)
-    unrelated = other(rng, texts["things"], thing)
-    slots = {"x": thing, "p": place, "u": unit, "v": value, "b": bound, "w": name, "o": unrelated}
-    same, turned = ("kept", "broken") if kept else ("broken", "kept")
+    unrelated = other(rng, texts["things"], subject)
+    slots = {"x": subject, "p": site, "u": unit, "v": value, "b": bound, "w": name, "o": unrelated}
+    same, turned = ("kept", "broken") if within else ("broken", "kept")
     return Fact(
         filled(texts["measured"] + texts[f"measured_{same}"], **slots),
         filled(texts[same], **slots),

@@ -55,9 +55,9 @@ def decision(rng: random.Random) -> Fact:
 def deed(rng: random.Random) -> Fact:
     """Who did what: actively, passively, with the wrong person, or denied."""
     texts = wordings("events")["deed"]
-    one = rng.choice(texts["deeds"])
-    (past, participle), thing = _forms(one)
-    (past2, participle2), thing2 = _forms(other(rng, texts["deeds"], one))
+    deed_text = rng.choice(texts["deeds"])
+    (past, participle), thing = _forms(deed_text)
+    (past2, participle2), thing2 = _forms(other(rng, texts["deeds"], deed_text))
     who, wrong = person(rng), person(rng)
     slots = {"who": who, "wrong": wrong, "past": past, "part": participle, "thing": thing}
     slots |= {"past2": past2, "part2": participle2, "thing2": thing2, "city": rng.choice(PLACES)}
@@ -97,32 +97,37 @@ def office(rng: random.Random) -> Fact:
 def location(rng: random.Random) -> Fact:
     """Where a thing is kept."""
     texts = wordings("events")["location"]
-    thing, spot = rng.choice(texts["things"]), rng.choice(texts["spots"])
-    slots = {"x": thing, "p": spot, "wrong": other(rng, texts["spots"], spot)}
+    subject, spot = rng.choice(texts["things"]), rng.choice(texts["spots"])
+    slots = {"x": subject, "p": spot, "wrong": other(rng, texts["spots"], spot)}
     return Fact(
         filled(texts["kept"], **slots),
         filled(texts["kept"], **slots),
-        filled(texts["kept"], x=thing, p=slots["wrong"]) + filled(texts["denied"], **slots),
-        filled(texts["kept"], x=other(rng, texts["things"], thing), p=spot) + filled(texts["open"], **slots),
+        filled(texts["kept"], x=subject, p=slots["wrong"]) + filled(texts["denied"], **slots),
+        filled(texts["kept"], x=other(rng, texts["things"], subject), p=spot)
+        + filled(texts["open"], **slots),
     )
 
 
 def contents(rng: random.Random) -> Fact:
     """What something contains or is free of."""
     texts = wordings("events")["contents"]
-    thing, stuff = rng.choice(texts["things"]), rng.choice(texts["stuffs"])
+    product, ingredient = rng.choice(texts["things"]), rng.choice(texts["stuffs"])
     has = rng.random() < 0.5
     same, turned = ("with", "without") if has else ("without", "with")
-    slots = {"x": thing, "s": stuff}
+    slots = {"x": product, "s": ingredient}
     evidence = filled(texts[same], **slots)
     if has:
-        first, second = rng.sample([s for s in texts["stuffs"] if s != stuff], 2)
-        listed = rng.sample([stuff, first, second], 3)
-        evidence += filled([f"ingredients of {thing}: {listed[0]}, {listed[1]} and {listed[2]}"])
+        first, second = rng.sample([s for s in texts["stuffs"] if s != ingredient], 2)
+        listed = rng.sample([ingredient, first, second], 3)
+        evidence += filled([f"ingredients of {product}: {listed[0]}, {listed[1]} and {listed[2]}"])
         opens = filled(texts["open"], **slots)
     else:
-        opens = filled(texts[rng.choice(["with", "without"])], x=thing, s=other(rng, texts["stuffs"], stuff))
-    opens += filled(texts[rng.choice(["with", "without"])], x=other(rng, texts["things"], thing), s=stuff)
+        opens = filled(
+            texts[rng.choice(["with", "without"])], x=product, s=other(rng, texts["stuffs"], ingredient)
+        )
+    opens += filled(
+        texts[rng.choice(["with", "without"])], x=other(rng, texts["things"], product), s=ingredient
+    )
     return Fact(evidence, filled(texts[same], **slots), filled(texts[turned], **slots), opens)
 
 

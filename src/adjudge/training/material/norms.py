@@ -31,10 +31,10 @@ def permission(rng: random.Random) -> Fact:
     texts = wordings("norms")["permission"]
     allowed = rng.random() < 0.45
     world = rng.choice(texts["world"])
-    who, where, actions = world["who"], world["where"], world["actions"]
+    who, location, actions = world["who"], world["where"], world["actions"]
     action = rng.choice(actions)
-    where_of_evidence = where if rng.random() < 0.6 else ""
-    where_of_claim = where_of_evidence if rng.random() < 0.6 else ""
+    evidence_location = location if rng.random() < 0.6 else ""
+    claim_location = evidence_location if rng.random() < 0.6 else ""
     slots = {"who": who, **_action(action), **_verbs(who)}
     same, turned = texts["allowed"], texts["forbidden"]
     if not allowed:
@@ -43,12 +43,12 @@ def permission(rng: random.Random) -> Fact:
     unrelated = slots | _action(other(rng, actions, action))
 
     def claims(templates: Sequence[str], slots: dict[str, str]) -> list[str]:
-        return filled(_with_place(templates, where_of_claim), where=where_of_claim, **slots)
+        return filled(_with_place(templates, claim_location), where=claim_location, **slots)
 
     return Fact(
         filled(
-            [opening + text for text in _with_place(same, where_of_evidence)],
-            where=where_of_evidence,
+            [opening + text for text in _with_place(same, evidence_location)],
+            where=evidence_location,
             **slots,
         ),
         claims(same, slots),
@@ -86,17 +86,17 @@ def duty(rng: random.Random) -> Fact:
 def state(rng: random.Random) -> Fact:
     """What a thing is, or is the opposite of."""
     kind = rng.choice(wordings("norms")["state"]["kind"])
-    things, yes, no = kind["things"], kind["yes"], kind["no"]
-    thing = rng.choice(things)
+    subjects, yes, no = kind["things"], kind["yes"], kind["no"]
+    subject = rng.choice(subjects)
     same, turned = (yes, no) if rng.random() < 0.5 else (no, yes)
     opening, end = rng.choice(_STATE_OPENINGS), rng.choice(_STATE_ENDS)
     if same is yes and "still" in " ".join(yes):
         end = ""
     return Fact(
-        [_extended(text, opening, end) for text in _about(thing, same)],
-        _about(thing, same),
-        _about(thing, turned),
-        _about(other(rng, things, thing), rng.choice([yes, no])),
+        [_extended(text, opening, end) for text in _about(subject, same)],
+        _about(subject, same),
+        _about(subject, turned),
+        _about(other(rng, subjects, subject), rng.choice([yes, no])),
     )
 
 
@@ -136,9 +136,9 @@ def _verbs(who: str) -> dict[str, str]:
     return {"are": "are", "have": "have", "do": "do"}
 
 
-def _with_place(templates: Sequence[str], place: str) -> list[str]:
+def _with_place(templates: Sequence[str], location: str) -> list[str]:
     """Without a place, no template that begins with one."""
-    return [text for text in templates if place or not text.startswith("{where}")]
+    return [text for text in templates if location or not text.startswith("{where}")]
 
 
 def _about(subject: str, wordings_of_state: Sequence[str]) -> list[str]:
@@ -153,15 +153,15 @@ def _about(subject: str, wordings_of_state: Sequence[str]) -> list[str]:
 def _agreeing(subject: str, wording: str) -> str:
     if not subject.startswith("the boots"):
         return wording
-    for one, many in (
+    for singular, plural in (
         ("is ", "are "),
         ("has ", "have "),
         ("keeps", "keep"),
         ("withstands", "withstand"),
         ("lets", "let"),
     ):
-        if wording.startswith(one):
-            return many + wording[len(one) :]
+        if wording.startswith(singular):
+            return plural + wording[len(singular) :]
     return wording
 
 

@@ -78,18 +78,18 @@ def share(rng: random.Random) -> Fact:
 def trend(rng: random.Random) -> Fact:
     """What rose, fell or stayed."""
     texts = wordings("amounts")["trend"]
-    thing, when = rng.choice(texts["things"]), rng.choice(texts["times"])
+    subject, when = rng.choice(texts["things"]), rng.choice(texts["times"])
     start = whole_number(rng, 12, 5000)
     way = rng.choice(["up", "up", "down", "down", "same"])
     up, down = round(start * rng.uniform(1.05, 2.2)) + 1, max(2, round(start * rng.uniform(0.3, 0.93)) - 1)
     end = {"up": up, "down": down, "same": start}[way]
-    slots = {"x": thing, "t": when, "a": grouped(start), "b": grouped(end), "d": grouped(abs(end - start))}
+    slots = {"x": subject, "t": when, "a": grouped(start), "b": grouped(end), "d": grouped(abs(end - start))}
     turned = [text for name in ("up", "down", "same") if name != way for text in texts[name]]
     numbered = texts[f"{way}_numbered"]
     refutes = filled(turned, **slots)
     if way != "same":
         refutes += filled(numbered[:1], **{**slots, "a": slots["b"], "b": slots["a"]})
-    unrelated = other(rng, texts["things"], thing)
+    unrelated = other(rng, texts["things"], subject)
     return Fact(
         filled(numbered + texts[way], **slots),
         filled(texts[way], **slots) * 2 + filled(numbered[:1], **slots),

@@ -112,10 +112,10 @@ def shortened(text: str, rng: random.Random) -> str | None:
             r", (?:including|such as|known as|based on|followed by|led by|located in)\b[^,.]*\.$", ".", text
         ),
     ]
-    kept = [c for c in cuts if c != text and len(c.split()) >= 5]
-    if not kept:
+    usable = [c for c in cuts if c != text and len(c.split()) >= 5]
+    if not usable:
         return None
-    cut = rng.choice(kept)
+    cut = rng.choice(usable)
     return cut[:1].upper() + cut[1:]
 
 
@@ -203,15 +203,17 @@ def _turned(text: str, swapped: bool) -> str | None:
     if match is None:
         return None
     verb = _PAST.get(match["verb"], match["verb"])
-    thing = match["object"]
-    thing = (
-        thing[0].lower() + thing[1:] if re.match(r"(The|A|An|It|His|Her|Its|Their) ", thing + " ") else thing
+    object_ = match["object"]
+    object_ = (
+        object_[0].lower() + object_[1:]
+        if re.match(r"(The|A|An|It|His|Her|Its|Their) ", object_ + " ")
+        else object_
     )
     agent = match["agent"][:1].upper() + match["agent"][1:]
     rest = (match["rest"] or "").rstrip()
     if swapped:
         return f"{match['object']} {verb} {match['agent']}{rest}."
-    return f"{agent} {verb} {thing}{rest}."
+    return f"{agent} {verb} {object_}{rest}."
 
 
 def negated(text: str, rng: random.Random) -> str | None:

@@ -41,12 +41,12 @@ _ENDS = re.compile(
 
 def usable(texts: Sequence[str]) -> list[str]:
     """The texts, as people write them, that are whole sentences of a fit length."""
-    found = []
+    sentences = []
     for text in texts:
         text = plain(text)
         if len(text.split()) in WORDS and text[0].isupper() and text.endswith(".") and '"' not in text:
-            found.append(text)
-    return list(dict.fromkeys(found))
+            sentences.append(text)
+    return list(dict.fromkeys(sentences))
 
 
 def sentence_groups(texts: Sequence[str], seed: int) -> Iterator[list[Example]]:
@@ -55,8 +55,8 @@ def sentence_groups(texts: Sequence[str], seed: int) -> Iterator[list[Example]]:
     names = names_in(texts)
     breaking: tuple[Rule, ...] = (*BREAKING, other_name(names), other_name(names), other_name(names))
     ends = [match[0] for text in texts for match in _ENDS.finditer(text)]
-    for number, text in enumerate(texts):
-        group = _group(text, str(number), breaking, ends, rng)
+    for index, text in enumerate(texts):
+        group = _group(text, str(index), breaking, ends, rng)
         if group:
             yield group
 
@@ -91,8 +91,8 @@ def _group(
     elif chance < 0.45 and ends:
         pairs.append((supported.rstrip(".") + rng.choice(ends) + ".", text, Label.NOT_ENOUGH_INFO))
     return [
-        Example(f"{identity}-{label.name[0]}", claim, (Evidence(shown),), label.value)
-        for claim, shown, label in pairs
+        Example(f"{identity}-{label.name[0]}", claim, (Evidence(evidence),), label.value)
+        for claim, evidence, label in pairs
     ]
 
 

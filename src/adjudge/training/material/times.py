@@ -55,13 +55,13 @@ def date(rng: random.Random) -> Fact:
 def hours(rng: random.Random) -> Fact:
     """When a place opens and closes, on which days."""
     texts = wordings("times")["hours"]
-    place = rng.choice(texts["places"])
+    venue = rng.choice(texts["places"])
     opening, closing = rng.randrange(6 * 60, 11 * 60, 30), rng.randrange(14 * 60, 22 * 60, 30)
     first, last = rng.choice(_WEEKS)
     outside = [day for day in range(7) if not first <= day <= last]
     slots = {
-        "x": place,
-        "other": other(rng, texts["places"], place),
+        "x": venue,
+        "other": other(rng, texts["places"], venue),
         "days": f"from {WEEKDAYS[first]} to {WEEKDAYS[last]}",
         "in": WEEKDAYS[rng.randint(first, last)],
         "out": WEEKDAYS[rng.choice(outside)],

@@ -18,9 +18,9 @@ def _table(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
 
 def _both_ways() -> Iterable[tuple[str, str]]:
     for pair in _WORDS["opposites"]:
-        one, two = pair.split()
-        yield one, two
-        yield two, one
+        first, second = pair.split()
+        yield first, second
+        yield second, first
 
 
 OPPOSITE = _table(_both_ways())

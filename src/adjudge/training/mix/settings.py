@@ -53,14 +53,14 @@ class MixSettings(BaseModel):
 
     def leaving_out(self, names: Collection[str]) -> MixSettings:
         """The same mix without some sources; the shares of the others grow."""
-        known = [one.name for one in self.source]
+        known = [source.name for source in self.source]
         if unknown := sorted(set(names) - set(known)):
             raise ConfigError(
                 f"Sources {', '.join(unknown)} are not in the mix, which has {', '.join(known)}."
             )
-        if not (rest := tuple(one for one in self.source if one.name not in names)):
+        if not (remaining := tuple(source for source in self.source if source.name not in names)):
             raise ConfigError("A mix without all its sources is empty.")
-        return self.model_copy(update={"source": rest})
+        return self.model_copy(update={"source": remaining})
 
 
 def mix_of(train: Path | None) -> MixSettings | None:

@@ -34,9 +34,9 @@ class Pool:
             numbers = self.by_word.get(word, ())
             candidates += rng.sample(numbers, min(4, len(numbers)))
         rng.shuffle(candidates)
-        for number in candidates:
-            if not _may_tell(self.examples[number], example):
-                return self.examples[number]
+        for index in candidates:
+            if not _may_tell(self.examples[index], example):
+                return self.examples[index]
         return None
 
 
@@ -44,30 +44,30 @@ def pool_of(groups: Sequence[Group]) -> Pool:
     """All examples of some groups."""
     examples = [example for group in groups for example in group]
     by_word: dict[str, list[int]] = {}
-    for number, example in enumerate(examples):
+    for index, example in enumerate(examples):
         for sentence in example.evidence:
             for word in words(sentence.text):
-                by_word.setdefault(word, []).append(number)
+                by_word.setdefault(word, []).append(index)
     return Pool(examples, by_word)
 
 
-def shown(groups: Sequence[Group], one: MixSource, rng: random.Random) -> Iterator[Group]:
+def shown(groups: Sequence[Group], source: MixSource, rng: random.Random) -> Iterator[Group]:
     """The groups in views drawn at random; FEVER's claims come in views of their own."""
-    if one.kind == "fever":
+    if source.kind == "fever":
         yield from groups
         return
     pool = pool_of(groups)
     for group in groups:
-        titled, among = rng.random() < one.titles, rng.random() < one.distractors
-        yield [_view(example, one, pool, titled, among, rng) for example in group]
+        titled, among = rng.random() < source.titles, rng.random() < source.distractors
+        yield [_view(example, source, pool, titled, among, rng) for example in group]
 
 
 def _view(
-    example: Example, one: MixSource, pool: Pool, titled: bool, among: bool, rng: random.Random
+    example: Example, source: MixSource, pool: Pool, titled: bool, among: bool, rng: random.Random
 ) -> Example:
-    evidence, label = list(telling_sentences(example, one.rows)), example.label
-    made_up = one.kind == "documents"  # where another fact of the same thing would contradict
-    if rng.random() < one.near_miss:
+    evidence, label = list(telling_sentences(example, source.rows)), example.label
+    made_up = source.kind == "documents"  # where another fact of the same thing would contradict
+    if rng.random() < source.near_miss:
         near = pool.near(example, rng)
         if near is not None:
             evidence, label = list(near.evidence[:2]), Label.NOT_ENOUGH_INFO.value
@@ -98,15 +98,18 @@ def words(text: str) -> set[str]:
     return set(_WORD.findall(text.lower()))
 
 
-def _is_about(one: Example, of: Example) -> bool:
+def _is_about(candidate: Example, example: Example) -> bool:
     """Whether the evidence of one example shares a word with the claim of another."""
-    return bool(words(one.evidence[0].text) & words(of.claim))
+    return bool(words(candidate.evidence[0].text) & words(example.claim))
 
 
-def _may_tell(one: Example, of: Example) -> bool:
+def _may_tell(candidate: Example, example: Example) -> bool:
     """Whether the evidence of one example may decide another."""
-    texts = {sentence.text for sentence in of.evidence}
-    if one.claim == of.claim or any(sentence.text in texts for sentence in one.evidence):
+    texts = {sentence.text for sentence in example.evidence}
+    if candidate.claim == example.claim or any(sentence.text in texts for sentence in candidate.evidence):
         return True
-    own, its = words(" ".join(sentence.text for sentence in one.evidence)), words(" ".join(texts))
-    return len(own & its) > SAME_FACT * min(len(own), len(its))
+    candidate_words, example_words = (
+        words(" ".join(sentence.text for sentence in candidate.evidence)),
+        words(" ".join(texts)),
+    )
+    return len(candidate_words & example_words) > SAME_FACT * min(len(candidate_words), len(example_words))
