@@ -9,7 +9,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import PreTrainedTokenizerFast
 
 from adjudge.encoders.loading import load_encoder
-from adjudge.encoders.rows import Layout, Row, RowWriter, share
+from adjudge.encoders.rows import Layout, Row, RowWriter, share_budget
 from adjudge.errors import ConfigError
 from adjudge.types import Evidence, Example
 
@@ -134,7 +134,7 @@ def pop_longest(a: int, b: int, budget: int) -> tuple[int, int]:
 @example(10, 3, 5)
 @example(3, 10, 5)
 def test_the_longer_is_cut_first_token_by_token(a: int, b: int, budget: int):
-    assert share(a, b, budget) == pop_longest(a, b, budget)
+    assert share_budget(a, b, budget) == pop_longest(a, b, budget)
 
 
 @given(st.integers(1, 40), st.integers(0, 20), st.integers(1, 40), st.integers(16, 40))

@@ -19,7 +19,7 @@ from adjudge.retrieval.build import build_index, index_pages
 from adjudge.retrieval.index import Index
 from adjudge.retrieval.progress import Progress
 from adjudge.retrieval.retriever import IndexRetriever
-from adjudge.retrieval.storage import IndexLocked, locked
+from adjudge.retrieval.storage import IndexLocked, lock_index
 from adjudge.types import Page, Sentence
 
 
@@ -249,9 +249,9 @@ def test_a_first_build_that_was_killed_can_be_made_again(tmp_path: Path) -> None
 
 def test_the_lock_is_free_after_a_failure(tmp_path: Path) -> None:
     tmp_path.joinpath("index").mkdir()
-    with pytest.raises(ZeroDivisionError), locked(tmp_path / "index"):
+    with pytest.raises(ZeroDivisionError), lock_index(tmp_path / "index"):
         raise ZeroDivisionError
-    with locked(tmp_path / "index"):
+    with lock_index(tmp_path / "index"):
         pass
 
 

@@ -122,12 +122,12 @@ def mix(
     from adjudge.config import to_toml
     from adjudge.data.kgat import write_examples
     from adjudge.io.files import write_text
-    from adjudge.training.mix import MIX, draw, read_mix
+    from adjudge.training.mix import MIX, draw_mix, read_mix
 
     changes = {"examples": examples, "seed": seed}
     settings = read_mix(name, **{key: value for key, value in changes.items() if value is not None})
     settings = settings.leaving_out(without or ())
-    drawn_mix = draw(settings, data)
+    drawn_mix = draw_mix(settings, data)
     write_text(out / MIX, to_toml(settings))
     for part, drawn_examples in (("train", drawn_mix.train), ("held_out", drawn_mix.held_out)):
         path = out / f"{part}.jsonl.gz"

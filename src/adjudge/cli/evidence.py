@@ -306,14 +306,14 @@ def open_with_progress(corpus: Path | None, selector: str = "fusion") -> Index:
     from adjudge.cli.progress import index_progress, print_problems
     from adjudge.errors import ConfigError
     from adjudge.retrieval.corpus import open_corpus
-    from adjudge.retrieval.retriever import by_meaning
+    from adjudge.retrieval.retriever import searches_by_meaning
 
     if corpus is None:
         raise ConfigError(NO_CORPUS)
     console = progress_console()
     problems: list[Problem] = []
     with index_progress(console) as progress:
-        opened = open_corpus(corpus, progress, problems.append, by_meaning(selector))
+        opened = open_corpus(corpus, progress, problems.append, searches_by_meaning(selector))
     print_problems(console, problems)
     return opened
 

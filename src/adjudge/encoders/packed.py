@@ -76,7 +76,7 @@ def attend(
         packing.spans, *(t.split(sizes) for t in (query, key, value)), strict=True
     ):
         q, k, v = (part.view(rows, length, heads, -1).transpose(1, 2) for part in packed)  # (R, h, L, d / h)
-        if dropout and native.serves(q):
+        if dropout and native.is_usable_on(q):
             weights = (q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])).softmax(-1)
             read = drop(weights, dropout) @ v
         else:

@@ -52,9 +52,9 @@ class RowWriter:
     def __init__(self, tokenizer: Any, layout: Layout) -> None:
         self.tokenizer = tokenizer
         self.layout = layout
-        self.pad = _special(tokenizer, "pad")
-        self._start = _special(tokenizer, "cls")
-        self._end = _special(tokenizer, "sep")
+        self.pad = _special_token(tokenizer, "pad")
+        self._start = _special_token(tokenizer, "cls")
+        self._end = _special_token(tokenizer, "sep")
         doubled = tokenizer.num_special_tokens_to_add(pair=True) == 4
         self._divide = [self._end] * (2 if doubled else 1)
 
@@ -108,7 +108,7 @@ class RowWriter:
         title = title[: self.layout.max_length // TITLE_SHARE]
         head = [*title, self._end] if title else []
         budget = self.layout.max_length - 2 - len(self._divide) - len(head)
-        claim_length, sentence_length = share(len(claim), len(sentence), budget)
+        claim_length, sentence_length = share_budget(len(claim), len(sentence), budget)
         first = [self._start, *claim[:claim_length], self._end]
         ids = [*first, *self._divide[1:], *head, *sentence[:sentence_length], self._end]
         return Row(ids, len(first))
@@ -119,12 +119,12 @@ class RowWriter:
             tail += [*title[: self.layout.max_length // TITLE_SHARE], self._end] if title else []
             tail += [*sentence, self._end]
         budget = self.layout.max_length - 2 - len(self._divide)
-        claim_length, tail_length = share(len(claim), len(tail) - 1, budget)
+        claim_length, tail_length = share_budget(len(claim), len(tail) - 1, budget)
         first = [self._start, *claim[:claim_length], self._end]
         return Row([*first, *self._divide[1:], *tail[:tail_length], self._end], len(first))
 
 
-def _special(tokenizer: Any, name: str) -> int:
+def _special_token(tokenizer: Any, name: str) -> int:
     token: int | None = getattr(tokenizer, f"{name}_token_id")
     if token is None:
         raise ConfigError(
@@ -134,7 +134,7 @@ def _special(tokenizer: Any, name: str) -> int:
     return int(token)
 
 
-def share(a: int, b: int, budget: int) -> tuple[int, int]:
+def share_budget(a: int, b: int, budget: int) -> tuple[int, int]:
     """The lengths left of ``a`` and ``b`` when the longer is cut first until both fit the budget."""
     if a + b <= budget:
         return a, b

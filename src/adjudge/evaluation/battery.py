@@ -70,7 +70,7 @@ def measure(
         labels: the judge's labels, in the order of its probabilities.
         seconds: how long the judge took, if the rate is to be said.
     """
-    judged = [_in_labels(answer, labels) for answer in answers]
+    judged = [_map_gold(answer, labels) for answer in answers]
     if not judged:
         raise ScoringError(f"{name}: no labelled claims to judge.")
     gold_labels = sorted({answer.gold for answer in judged})
@@ -111,7 +111,7 @@ def _mean_figures(sets: Sequence[SetFigures]) -> dict[str, float]:
     return averages
 
 
-def _in_labels(answer: Answer, labels: LabelSet) -> Answer:
+def _map_gold(answer: Answer, labels: LabelSet) -> Answer:
     """The answer with gold in the judge's labels, where it has but two."""
     coarse = NOT_SUPPORTED in labels.names and answer.gold not in labels.names
     return answer._replace(gold=NOT_SUPPORTED) if coarse else answer

@@ -85,8 +85,8 @@ def describe_mismatches(predicted: Sequence[ClaimId], gold: Sequence[ClaimId]) -
     """A line for each way in which two lists of ids fail to be the same set; empty when they match."""
     predicted_set, gold_set = set(predicted), set(gold)
     differences = {
-        "Ids predicted more than once": _repeated(predicted),
-        "Ids of more than one claim": _repeated(gold),
+        "Ids predicted more than once": _repeated_ids(predicted),
+        "Ids of more than one claim": _repeated_ids(gold),
         "Claims without a prediction": [i for i in dict.fromkeys(gold) if i not in predicted_set],
         "Predictions without a claim": [i for i in dict.fromkeys(predicted) if i not in gold_set],
     }
@@ -102,7 +102,7 @@ def list_ids(ids: Sequence[ClaimId]) -> str:
     return ", ".join(repr(i) for i in ids[:MAX_IDS_SHOWN]) + more
 
 
-def _repeated(ids: Sequence[ClaimId]) -> list[ClaimId]:
+def _repeated_ids(ids: Sequence[ClaimId]) -> list[ClaimId]:
     return [i for i, times in Counter(ids).items() if times > 1]
 
 

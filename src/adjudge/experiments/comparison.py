@@ -64,13 +64,13 @@ def compare(
     _write_record(folder, plan, jobs, command, protocol)
     if best_only:
         runner([replace(job, settings=with_data(job.settings, test=None, gold=None)) for job in jobs])
-        jobs = [best_run(same_arm, _dev_label_accuracy) for same_arm in by_arm(jobs).values()]
+        jobs = [best_run(same_arm, _dev_label_accuracy) for same_arm in group_by_arm(jobs).values()]
         _write_record(folder, plan, jobs, command, protocol)
     runner(jobs)
     return summarise(folder)
 
 
-def by_arm(jobs: Sequence[Job]) -> dict[Arm, list[Job]]:
+def group_by_arm(jobs: Sequence[Job]) -> dict[Arm, list[Job]]:
     """The jobs of each arm, in their order."""
     arms: dict[Arm, list[Job]] = {}
     for job in jobs:

@@ -12,10 +12,10 @@ from adjudge.config import DataSettings, merge
 from adjudge.errors import ConfigError
 from adjudge.evaluation.scoring import Scores
 from adjudge.experiments.comparison import (
-    by_arm,
     check_protocol,
     claim_texts,
     gold_injected,
+    group_by_arm,
     prepare,
     with_data,
 )
@@ -189,7 +189,7 @@ def tune(
     jobs = prepare_tuning(tuning, folder)
     runner = runner or local_runner(folder / "cache", command)
     blind = [replace(job, settings=with_data(job.settings, test=None, gold=None)) for job in jobs]
-    pairs = list(by_arm(blind).values())
+    pairs = list(group_by_arm(blind).values())
     for rung in RUNGS if early_stopping else RUNGS[-1:]:
         runner([replace(job, until=rung) for pair in pairs for job in pair])
         if rung < 1:
@@ -197,7 +197,7 @@ def tune(
             for job in (job for pair in pairs if pair not in better for job in pair):
                 _mark_stopped(job)
             pairs = better
-    finished = [pair for pair in by_arm(blind).values() if all(is_trained(job) for job in pair)]
+    finished = [pair for pair in group_by_arm(blind).values() if all(is_trained(job) for job in pair)]
     best_pair = best_run(finished, lambda pair: _mean(pair, _best_accuracy))
     best = best_run(best_pair, _best_accuracy)
     final = jobs[blind.index(best)]

@@ -50,8 +50,8 @@ def judge_sets(
         watch: wraps the verdicts of a file, for a progress bar.
     """
     for path in files:
-        examples = list(islice(_labelled(path), limit))
-        inputs = [example if titles else _untitled(example) for example in examples]
+        examples = list(islice(_read_labelled(path), limit))
+        inputs = [example if titles else _drop_titles(example) for example in examples]
         started = time.perf_counter()
         verdicts = list(watch(judge.judge(inputs), path, len(inputs)))
         seconds = time.perf_counter() - started
@@ -60,9 +60,9 @@ def judge_sets(
         yield measure(name, path.absolute().parent.name, answers, judge.labels, seconds)
 
 
-def _labelled(path: Path) -> Iterator[Example]:
+def _read_labelled(path: Path) -> Iterator[Example]:
     return read_examples(path, require_labels=True)
 
 
-def _untitled(example: Example) -> Example:
+def _drop_titles(example: Example) -> Example:
     return replace(example, evidence=tuple(replace(s, page="", title="") for s in example.evidence))

@@ -193,7 +193,9 @@ def _sort(file: SourceFile, label: str, known: Source | None, plan: _Plan) -> No
     elif file.mtime_ns == known.mtime_ns and known.mtime_ns + _RACY_NS < known.read_ns:
         plan.unchanged += 1
     elif _digest(file) == known.sha256:
-        plan.retimed.append(_source(file, label, known.sha256, known.pages, known.sentences, known.first))
+        plan.retimed.append(
+            _make_source(file, label, known.sha256, known.pages, known.sentences, known.first)
+        )
         plan.unchanged += 1
     else:
         plan.read.append(file)
@@ -229,7 +231,7 @@ def _carry_out(
         sentences = sum(source.sentences for source in sources.values())
         record, settings = None, wanted_vectors(vectors, manifest, sentences)
         if settings is not None:
-            removed = [(old.first, old.first + old.sentences) for old in _removed(known, sources)]
+            removed = [(old.first, old.first + old.sentences) for old in _removed_sources(known, sources)]
             build = VectorBuild(out, folder, settings, meter.report_embedding)
             new_numbers = (manifest.numbers, writer.numbers)
             record = build.run(out / manifest.generation, manifest.vectors, removed, new_numbers)
@@ -258,15 +260,15 @@ def _read(file: SourceFile, label: str, writer: Writer, report: Report, meter: M
         writer.add(page, file.source)
         meter.count(page)
         pages, sentences = pages + 1, sentences + len(page.sentences)
-    return _source(file, label, digest, pages, sentences, first)
+    return _make_source(file, label, digest, pages, sentences, first)
 
 
-def _source(file: SourceFile, label: str, digest: str, pages: int, sentences: int, first: int) -> Source:
+def _make_source(file: SourceFile, label: str, digest: str, pages: int, sentences: int, first: int) -> Source:
     now = time.time_ns()
     return Source(file.source, label, file.size, file.mtime_ns, now, digest, pages, sentences, first)
 
 
-def _removed(known: dict[str, Source], sources: dict[str, Source]) -> Iterator[Source]:
+def _removed_sources(known: dict[str, Source], sources: dict[str, Source]) -> Iterator[Source]:
     """Sources whose sentences are no longer in the index."""
     for name, source in known.items():
         if name not in sources or sources[name].first != source.first:
@@ -297,13 +299,13 @@ def _generation(
         shutil.rmtree(out / current, ignore_errors=True)  # searches that have it open keep it open
 
 
-def _full(path: str | os.PathLike[str]) -> str:
+def _full_path(path: str | os.PathLike[str]) -> str:
     return printable(os.path.abspath(path))
 
 
 def _root_label(path: str | os.PathLike[str], roots: dict[str, str]) -> str:
     for label, root in roots.items():
-        if root == _full(path):
+        if root == _full_path(path):
             return label
     labels = ", ".join(roots.values()) or "nothing"
     raise DataError(
@@ -313,7 +315,7 @@ def _root_label(path: str | os.PathLike[str], roots: dict[str, str]) -> str:
 
 def _new_label(path: str | os.PathLike[str], roots: dict[str, str]) -> str:
     """The name under which a corpus is indexed, its own unless another has it; entered in ``roots``."""
-    full = _full(path)
+    full = _full_path(path)
     for label, root in roots.items():
         if root == full:
             return label

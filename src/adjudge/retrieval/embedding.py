@@ -23,8 +23,16 @@ import numpy.typing as npt
 from adjudge.encoders.embedder import Embedder, load_embedder
 from adjudge.io.files import write_json
 from adjudge.retrieval.index import Index
-from adjudge.retrieval.storage import EMBEDDING, Manifest, VectorRecord, link
-from adjudge.retrieval.vectors import FOLDER, Segment, embedded_text, files, map_file, sign_codes, text_key
+from adjudge.retrieval.storage import EMBEDDING, Manifest, VectorRecord, link_file
+from adjudge.retrieval.vectors import (
+    FOLDER,
+    Segment,
+    embedded_text,
+    map_file,
+    segment_files,
+    sign_codes,
+    text_key,
+)
 
 CHUNK = 8_192
 """Sentences read from the index together."""
@@ -167,11 +175,11 @@ class VectorBuild:
             with write_segment(target, segment.name) as writer:
                 writer.append_rows(segment, np.flatnonzero(numbers >= 0))
             return True
-        for path, copy in zip(segment.files, files(target, segment.name), strict=True):
+        for path, copy in zip(segment.files, segment_files(target, segment.name), strict=True):
             if is_removed.any() and path == segment.files[0]:
                 copy.write_bytes(numbers.tobytes())
             else:
-                link(path, copy)
+                link_file(path, copy)
         return True
 
     def _embed(self, index: Index, new: Range, embedder: Embedder, known: Known, journal: RowFiles) -> bool:
@@ -205,7 +213,7 @@ class VectorBuild:
                 segment = Segment.open(folder, name, dimension)
                 writer.append_rows(segment, np.flatnonzero(segment.numbers >= 0))
         for name in names:
-            for path in files(folder, name):
+            for path in segment_files(folder, name):
                 path.unlink()
         return merged
 
@@ -259,7 +267,7 @@ class RowFiles:
 @contextmanager
 def write_segment(folder: Path, name: str) -> Iterator[RowFiles]:
     """The files of a new segment; none are left where no row was written."""
-    paths = files(folder, name)
+    paths = segment_files(folder, name)
     with ExitStack() as stack:
         yield RowFiles([stack.enter_context(path.open("xb")) for path in paths])
     if not paths[0].stat().st_size:

@@ -97,7 +97,7 @@ class ScoredSelector:
             return [[] for _ in claims]
         scores = self.scorer.score_many(claims, candidates)
         return [
-            best(sentences, fuse(sentences, sentence_scores, self.weight), k, self.spread)
+            select_best(sentences, fuse(sentences, sentence_scores, self.weight), k, self.spread)
             for sentences, sentence_scores in zip(candidates, scores, strict=True)
         ]
 
@@ -112,7 +112,7 @@ def fuse(candidates: Sequence[Evidence], scores: Sequence[float], weight: float)
     ]
 
 
-def best(
+def select_best(
     candidates: Sequence[Evidence], scores: Sequence[float], k: int, spread: float = 0.0
 ) -> list[Evidence]:
     """The ``k`` candidates of the highest scores, taken one by one; equal scores keep the candidates' order.
@@ -160,7 +160,9 @@ def choose_weight(
     early: dict[float, float] = {}
     for weight in weights:
         ranks = [
-            _group_rank(claim, best(sentences, fuse(sentences, scores, weight), len(sentences), spread))
+            _group_rank(
+                claim, select_best(sentences, fuse(sentences, scores, weight), len(sentences), spread)
+            )
             for claim, sentences, scores in judged
         ]
         shares[weight] = sum(rank <= k for rank in ranks) / max(len(ranks), 1)

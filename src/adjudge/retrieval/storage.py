@@ -139,13 +139,13 @@ def open_for_writing(path: Path) -> Iterator[Manifest]:
     """Hold the lock of an index and give its manifest, an empty one for an index to be made."""
     check_name(path)
     if path.exists() and not (path / MANIFEST).exists():
-        if not path.is_dir() or any(not _own(entry.name) for entry in path.iterdir()):
+        if not path.is_dir() or any(not _is_ours(entry.name) for entry in path.iterdir()):
             raise IndexUnusable(f"{path}: exists and is no index. Choose another place for the index.")
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise IndexUnusable(f"{path}: cannot be made ({error.strerror}).") from None
-    with locked(path):
+    with lock_index(path):
         yield read_manifest(path) if (path / MANIFEST).exists() else Manifest()
 
 
@@ -157,7 +157,7 @@ def check_name(path: Path) -> None:
         )
 
 
-def _own(name: str) -> bool:
+def _is_ours(name: str) -> bool:
     """What an interrupted first build leaves behind."""
     return (
         name in (".lock", EMBEDDING)
@@ -169,7 +169,7 @@ def _own(name: str) -> bool:
 def next_generation(path: Path, current: str, copy: bool = True) -> Path:
     """A new generation's folder, a copy of the current one or empty; what failed builds left is removed."""
     for stale in path.iterdir():
-        if _own(stale.name) and stale.name not in (".lock", EMBEDDING, current):
+        if _is_ours(stale.name) and stale.name not in (".lock", EMBEDDING, current):
             shutil.rmtree(stale) if stale.is_dir() else stale.unlink()
     folder = path / f"g{int(current[1:] or 0) + 1:08d}"
     for part in ("pages", "sentences"):
@@ -179,11 +179,11 @@ def next_generation(path: Path, current: str, copy: bool = True) -> Path:
             if file.name in ("meta.json", ".managed.json"):
                 shutil.copyfile(file, folder / part / file.name)
             elif not file.name.endswith(".lock"):
-                link(file, folder / part / file.name)
+                link_file(file, folder / part / file.name)
     return folder
 
 
-def link(file: Path, target: Path) -> None:
+def link_file(file: Path, target: Path) -> None:
     """A second name for a file that is never rewritten; a copy where the file system has no hard links."""
     try:
         os.link(file, target)
@@ -201,7 +201,7 @@ def _sync_folder(path: Path) -> None:
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
+def lock_index(path: Path) -> Iterator[None]:
     """Hold the index's lock; the system frees it when the process ends, however it ends."""
     handle = os.open(path / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
     try:

@@ -236,7 +236,7 @@ class Parts:
         if self.job.submission is not None:
             from adjudge.data.submissions import write_submission
 
-            write_submission(self.job.submission, _chained(paths))
+            write_submission(self.job.submission, _read_all(paths))
         with write_atomic(Path(self.job.out)) as stream:  # last: where out is, the job is done
             for path in paths:
                 with open(path, "rb") as part:
@@ -249,6 +249,6 @@ class Parts:
                 path.unlink()
 
 
-def _chained(paths: Iterable[Path]) -> Iterator[Verdict]:
+def _read_all(paths: Iterable[Path]) -> Iterator[Verdict]:
     for path in paths:
         yield from read_verdicts(path)

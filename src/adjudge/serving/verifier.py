@@ -23,7 +23,7 @@ from adjudge.retrieval.protocol import (
     as_retriever,
     as_selector,
 )
-from adjudge.retrieval.retriever import IndexRetriever, by_meaning, open_retriever
+from adjudge.retrieval.retriever import IndexRetriever, open_retriever, searches_by_meaning
 from adjudge.retrieval.selectors import check_selector, clear_cache, load_selector
 from adjudge.serving.settings import VerifierSettings
 from adjudge.types import Claim, Evidence, Example, Verdict
@@ -158,7 +158,9 @@ class Verifier:
             return as_retriever(source)
         key = os.path.abspath(source)
         if reopen or key not in self._opened:
-            self._opened[key] = self.search(open_corpus(source, by_meaning=by_meaning(self._selects_with)))
+            self._opened[key] = self.search(
+                open_corpus(source, by_meaning=searches_by_meaning(self._selects_with))
+            )
         return self._opened[key]
 
     def search(self, index: Index) -> IndexRetriever:

@@ -69,7 +69,7 @@ class Altered(NamedTuple):
     contradicts: bool
 
 
-def names_of(claims: Iterable[str]) -> Names:
+def collect_names(claims: Iterable[str]) -> Names:
     """The names in claims, to take others from."""
     by_relation: dict[str, set[str]] = defaultdict(set)
     for claim in claims:
@@ -118,14 +118,14 @@ def _other_name(claim: str, sentence: str, names: Names, rng: random.Random) -> 
         candidates = [
             candidate for candidate in names.get(relation, ()) if candidate not in f"{claim} {sentence}"
         ]
-        if _has(sentence, name) and candidates:
+        if _has_word(sentence, name) and candidates:
             return name, rng.choice(candidates)
     return None
 
 
 def _opposite(claim: str, sentence: str, names: Names, rng: random.Random) -> Change:
     common = sorted(word for word in set(re.findall("[a-z]+", claim)) if word in _OPPOSITE)
-    common = [word for word in common if _has(sentence, word)]
+    common = [word for word in common if _has_word(sentence, word)]
     if not common:
         return None
     word = rng.choice(common)
@@ -143,7 +143,7 @@ def _relations(claim: str) -> list[tuple[str, str]]:
     return relations
 
 
-def _has(text: str, word: str) -> bool:
+def _has_word(text: str, word: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) is not None
 
 

@@ -26,7 +26,7 @@ from adjudge.config import DEFAULT_EVIDENCE, AugmentSettings
 from adjudge.data import world
 from adjudge.data.kgat import TrainingClaim
 from adjudge.data.text import evidence_title
-from adjudge.training.alter import Names, alter, names_of
+from adjudge.training.alter import Names, alter, collect_names
 from adjudge.training.entities import is_held_out, leading_entity, title_of, titles_by_sentence
 from adjudge.types import Evidence, Example, Label
 
@@ -49,7 +49,7 @@ class ClaimPool:
     names: Names
 
 
-def claim_pool(claims: Sequence[TrainingClaim], pages: Mapping[int, tuple[str, ...]]) -> ClaimPool:
+def build_claim_pool(claims: Sequence[TrainingClaim], pages: Mapping[int, tuple[str, ...]]) -> ClaimPool:
     """Claims with their pages; a sentence without a title gets the one that can be read off the text."""
     titles = titles_by_sentence(pages.values())
 
@@ -61,7 +61,7 @@ def claim_pool(claims: Sequence[TrainingClaim], pages: Mapping[int, tuple[str, .
     return ClaimPool(
         [replace(claim, gold=titled(claim.gold), retrieved=titled(claim.retrieved)) for claim in claims],
         {page_number: titled(tuple(map(Evidence, page))) for page_number, page in pages.items()},
-        names_of(claim.text for claim in claims),
+        collect_names(claim.text for claim in claims),
     )
 
 
@@ -75,7 +75,7 @@ def hold_out(
     return training, held_out
 
 
-def views(data: ClaimPool, sentences: int) -> Iterator[Example]:
+def gold_and_retrieved_views(data: ClaimPool, sentences: int) -> Iterator[Example]:
     """Every claim twice, as it is judged: with gold sentences (if it has any), and as retrieved."""
     for claim in data.claims:
         retrieved = claim.retrieved[:sentences]
@@ -97,10 +97,10 @@ def draw_examples(data: ClaimPool, settings: AugmentSettings, seed: int) -> Iter
             rng.shuffle(evidence)
             yield Example(f"{claim.id}/{pass_index}", text, tuple(evidence), label)
         if settings.invented:
-            yield from _invented(settings, f"{seed} {pass_index}", pass_index)
+            yield from _draw_invented(settings, f"{seed} {pass_index}", pass_index)
 
 
-def _invented(settings: AugmentSettings, seed: str, pass_index: int) -> Iterator[Example]:
+def _draw_invented(settings: AugmentSettings, seed: str, pass_index: int) -> Iterator[Example]:
     """Claims of a made-up world, as many of each label, with gold among near misses."""
     world_seed = random.Random(seed).randrange(2**31)
     made_up = world.generate(settings.invented, world_seed, (1 / 3, 1 / 3, 1 / 3))
@@ -136,7 +136,7 @@ def _draw(
 def _show_gold(claim: TrainingClaim, sentences: int, rng: random.Random) -> DrawnExample:
     """Gold sentences and up to as many others as there is room for, oftener few; without gold, others only."""
     gold = list(claim.gold[: min(GOLD_SHOWN, sentences)])
-    others = _others(claim)
+    others = _other_retrieved(claim)
     if not gold:
         return claim.text, others[: rng.randint(1, sentences)], claim.label
     return claim.text, gold + others[: rng.randint(0, rng.randint(0, sentences - len(gold)))], claim.label
@@ -172,7 +172,7 @@ def _show_irrelevant(
 ) -> DrawnExample | None:
     other_claim = data.claims[rng.randrange(len(data.claims))]
     about = _words(claim.text)
-    evidence = [s for s in (*other_claim.gold, *_others(other_claim)) if not _words(s.text) & about]
+    evidence = [s for s in (*other_claim.gold, *_other_retrieved(other_claim)) if not _words(s.text) & about]
     return (claim.text, evidence[:room], NEI) if evidence else None
 
 
@@ -185,7 +185,7 @@ def _show_contrast(
     of_page = [] if claim.page is None else list(data.pages.get(claim.page, ()))
     rng.shuffle(of_page)
     candidates = [s for s in of_page if _is_near_miss(s, claim)]
-    candidates += [s for s in _others(claim) if _is_near_miss(s, claim)]
+    candidates += [s for s in _other_retrieved(claim) if _is_near_miss(s, claim)]
     return (claim.text, candidates[:room], NEI) if candidates else None
 
 
@@ -208,12 +208,12 @@ def _show_altered(
     if changed is None:
         return None
     gold = replace(claim.gold[0], text=changed.sentence)
-    near = [s for s in _others(claim) if changed.fact not in s.text]
+    near = [s for s in _other_retrieved(claim) if changed.fact not in s.text]
     label = Label.REFUTES.value if changed.contradicts else claim.label
     return changed.claim, [gold, *near[: room - 1]], label
 
 
-def _others(claim: TrainingClaim) -> list[Evidence]:
+def _other_retrieved(claim: TrainingClaim) -> list[Evidence]:
     """What was retrieved beside the gold."""
     gold = {sentence.text for sentence in claim.gold}
     return [sentence for sentence in claim.retrieved if sentence.text not in gold]

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from adjudge.config import TrainingSettings
 from adjudge.encoders.dataset import Dataset, tokenize
-from adjudge.encoders.frozen import cached_states
+from adjudge.encoders.frozen import cache_states
 from adjudge.encoders.rows import RowWriter
 from adjudge.errors import DataError
 from adjudge.io.chunks import chunks
@@ -108,9 +108,9 @@ def train_ranker(
     as_used = settings.model_copy(update={"title_dropout": 0.0})
     held_out_data = _check_claims("held-out", ranking_data(held_out, ranker.writer, as_used, training.seed))
     if cache is not None:
-        data = replace(data, rows=cached_states(ranker.module.backbone, data.rows, cache))
+        data = replace(data, rows=cache_states(ranker.module.backbone, data.rows, cache))
         held_out_data = replace(
-            held_out_data, rows=cached_states(ranker.module.backbone, held_out_data.rows, cache)
+            held_out_data, rows=cache_states(ranker.module.backbone, held_out_data.rows, cache)
         )
     folder.mkdir(parents=True, exist_ok=True)
     task, identity = (

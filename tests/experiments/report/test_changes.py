@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from adjudge.errors import ConfigError
-from adjudge.experiments.report.changes import changes, pick_pair
+from adjudge.experiments.report.changes import find_changes, pick_pair
 from adjudge.experiments.report.content import Content
 
 
@@ -35,7 +35,7 @@ def test_changes_are_counted_and_flips_come_first(content: Content) -> None:
 
 def test_the_other_way_round_the_same_claims_have_regressed(content: Content) -> None:
     assert content.changes is not None
-    found = changes(content.summary, content.changes.second, content.changes.first)
+    found = find_changes(content.summary, content.changes.second, content.changes.first)
     assert [found.count(kind) for kind in ("fixed", "regressed")] == [0, 7]
 
 

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from adjudge.data.documents.files import Problem, Report, SourceFile, limited
+from adjudge.data.documents.files import Problem, Report, SourceFile, limit_reports
 from adjudge.data.documents.sentences import to_pages
 from adjudge.data.documents.tables import Row, RowSentence, Table
 from adjudge.data.documents.text import text_blocks, text_lines
@@ -25,7 +25,7 @@ _DECLARED = re.compile(r"sep=(.)\s*$", re.IGNORECASE)
 
 def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
     """The rows of a file; the first names the columns, unless it looks like the others."""
-    with limited(file, report, "rows") as report:
+    with limit_reports(file, report, "rows") as report:
         yield from to_pages(file.name, file.title, _sentences(file, report), file.source)
 
 

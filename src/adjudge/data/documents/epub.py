@@ -59,7 +59,7 @@ def _chapters(file: SourceFile, report: Report) -> Iterator[tuple[int, str, Html
         book = (
             next((one_line(title.text or "") for title in contents.iter("{*}title")), "")[:300] or file.title
         )
-        locked = _encrypted(archive)
+        locked = _encrypted_members(archive)
         for chapter, part in enumerate(_spine(contents, posixpath.dirname(paths[0])), start=1):
             if part in locked or part not in archive.NameToInfo:
                 reason = "is encrypted" if part in locked else "is missing"
@@ -83,7 +83,7 @@ def _spine(contents: Any, folder: str) -> Iterator[str]:
             yield parts[reference.get("idref")]
 
 
-def _encrypted(archive: zipfile.ZipFile) -> set[str]:
+def _encrypted_members(archive: zipfile.ZipFile) -> set[str]:
     if _ENCRYPTION not in archive.NameToInfo:
         return set()
     references = _parse(archive, _ENCRYPTION).iter("{*}CipherReference")

@@ -75,11 +75,11 @@ def _blocks(sheet: Any, file: SourceFile, report: Report) -> Iterator[Block]:
     if not _PLAIN_NAME.match(name):
         name = "'" + name.replace("'", "''") + "'"
     for row in _rows(sheet, file, report):
-        yield from _located(table.add(row), name)
-    yield from _located(table.close(), name)
+        yield from _row_blocks(table.add(row), name)
+    yield from _row_blocks(table.close(), name)
 
 
-def _located(sentences: Iterable[RowSentence], sheet: str) -> Iterator[Block]:
+def _row_blocks(sentences: Iterable[RowSentence], sheet: str) -> Iterator[Block]:
     from openpyxl.utils import get_column_letter
 
     for text, row, first, last in sentences:

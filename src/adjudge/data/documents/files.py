@@ -115,7 +115,7 @@ def open_regular(path: Path) -> IO[bytes]:
 
 
 @contextmanager
-def limited(file: SourceFile, report: Report, what: str) -> Iterator[Report]:
+def limit_reports(file: SourceFile, report: Report, what: str) -> Iterator[Report]:
     """A report that names the first problems of a file and counts the others, which may be millions."""
     count = 0
 

@@ -14,7 +14,7 @@ from typing import IO, cast
 import msgspec
 
 from adjudge.data import scifact, wiki
-from adjudge.data.documents.files import Problem, Report, SourceFile, limited, open_regular
+from adjudge.data.documents.files import Problem, Report, SourceFile, limit_reports, open_regular
 from adjudge.data.documents.sentences import split_blocks, to_pages, to_sentences
 from adjudge.data.records import Record, describe, text_field
 from adjudge.errors import DataError
@@ -28,9 +28,9 @@ MAX_ID = 1000
 
 def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
     """The pages of a JSONL file; a bad record is reported and skipped, the others are kept."""
-    with _opened(file) as stream:
+    with _open_lines(file) as stream:
         first = next(_records(stream, file.source, lambda problem: None), (0, {}))[1]
-    with _opened(file) as stream, limited(file, report, "records") as report:
+    with _open_lines(file) as stream, limit_reports(file, report, "records") as report:
         if "lines" in first:
             yield from record_pages(file, file.source, stream, wiki.page_of, report)
         elif "abstract" in first:
@@ -41,7 +41,7 @@ def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
 
 def read_source(file: SourceFile, page: str, report: Report) -> str | None:
     """The text of the record that gave a page."""
-    with _opened(file) as stream:
+    with _open_lines(file) as stream:
         for line_number, record in _records(stream, file.source, lambda problem: None):
             try:
                 identity, _, text = _fields(file, line_number, record)
@@ -139,7 +139,7 @@ def _records(stream: IO[bytes], name: str, report: Report) -> Iterator[tuple[int
 
 
 @contextmanager
-def _opened(file: SourceFile) -> Iterator[IO[bytes]]:
+def _open_lines(file: SourceFile) -> Iterator[IO[bytes]]:
     with open_regular(file.path) as raw:
         packed = raw.read(2) == b"\x1f\x8b"
         raw.seek(0)

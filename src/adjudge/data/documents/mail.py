@@ -80,7 +80,7 @@ def _blocks(message: Message, attachments: list[str]) -> Iterator[Block]:
 def _bodies(part: Message, attachments: list[str], depth: int) -> Iterator[Message]:
     """The parts that are the mail's text; of alternatives the plain one."""
     kind = part.get_content_type()
-    name = one_line(_decoded(part.get_filename() or ""))[:100]
+    name = one_line(_decode_header(part.get_filename() or ""))[:100]
     if depth > DEEPEST or part.get_content_disposition() == "attachment" or (name and kind != "text/plain"):
         attachments.append(name or kind)
     elif part.is_multipart() and kind != "message/rfc822":
@@ -124,10 +124,10 @@ def _paragraphs(text: str) -> Iterator[Block]:
 
 
 def _header(message: Message, name: str) -> str:
-    return one_line(_decoded(str(message.get(name) or "")[: 10 * _HEADER_TEXT]))[:_HEADER_TEXT]
+    return one_line(_decode_header(str(message.get(name) or "")[: 10 * _HEADER_TEXT]))[:_HEADER_TEXT]
 
 
-def _decoded(text: str) -> str:
+def _decode_header(text: str) -> str:
     """A header in words: what is encoded in it is decoded, where it can be."""
     try:
         text = str(make_header(decode_header(text)))

@@ -49,7 +49,7 @@ _INLINE = (
 def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
     """The pages of a Markdown file; its first heading is the title. Offsets count as in plain text."""
     reader = _Reader()
-    sentences = _numbered(reader.sentences(text_lines(text_blocks(file, report), BLOCK)))
+    sentences = _number_lines(reader.sentences(text_lines(text_blocks(file, report), BLOCK)))
     first = next(sentences, None)  # the title stands before the first sentence, if there is one
     every = chain([first] if first else [], sentences)
     yield from to_pages(file.name, reader.title or file.title, every, file.source)
@@ -60,7 +60,7 @@ def read_source(file: SourceFile, page: str, report: Report) -> str:
     return "".join(text_blocks(file, report))
 
 
-def plain(text: str) -> str:
+def strip_marks(text: str) -> str:
     """A sentence without its inline marks."""
     for mark, pattern, replacement in _INLINE:
         if mark in text:
@@ -68,7 +68,7 @@ def plain(text: str) -> str:
     return text.strip()
 
 
-def _numbered(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+def _number_lines(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
     return (replace(sentence, line=line) for line, sentence in enumerate(sentences))
 
 
@@ -158,7 +158,7 @@ class _Reader:
 
     def _heading(self, text: str, start: int) -> Iterator[Sentence]:
         """The first heading is the title; a heading is a sentence only where it ends like one."""
-        self.title = self.title or plain(text)[:300]
+        self.title = self.title or strip_marks(text)[:300]
         if _SENTENCE_END.search(text.strip()):
             yield from _prose(text, start)
 
@@ -182,7 +182,7 @@ class _Table:
         inner = written[written.startswith("|") :]
         if inner.endswith("|") and not inner.endswith("\\|"):
             inner = inner[:-1]
-        cells = [plain(cell) for cell in _CELL_END.split(inner)[:MAX_COLUMNS]]
+        cells = [strip_marks(cell) for cell in _CELL_END.split(inner)[:MAX_COLUMNS]]
         self.rows += 1
         begin = start + len(bare) - len(bare.lstrip())
         for text, row, _, _ in self.table.add(Row(self.rows, cells, header)):
@@ -192,5 +192,5 @@ class _Table:
 
 def _prose(text: str, start: int) -> Iterator[Sentence]:
     for written, begin in split(text, start):
-        if clean := plain(written).strip("| \t"):
+        if clean := strip_marks(written).strip("| \t"):
             yield Sentence(clean, 0, start=begin, end=begin + len(written))

@@ -41,7 +41,7 @@ def pdf_texts(file: SourceFile, report: Report) -> Iterator[tuple[int, str, str]
     from pypdf import PdfReader
 
     empty = True
-    with open_regular(file.path) as stream, _quiet():
+    with open_regular(file.path) as stream, _silence_pypdf():
         # pypdf meets damaged files with exceptions of many kinds; all mean that this file is unreadable.
         try:
             reader = PdfReader(stream)
@@ -80,7 +80,7 @@ def _reason(error: Exception) -> str:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def _silence_pypdf() -> Iterator[None]:
     """Hush: pypdf logs every oddity of a file; the report says what matters."""
     logger = logging.getLogger("pypdf")
     level = logger.level

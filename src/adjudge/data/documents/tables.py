@@ -61,7 +61,7 @@ class Table:
 
     def add(self, row: Row) -> Iterator[RowSentence]:
         """The sentences that can be made now."""
-        cells = _filled(row)
+        cells = _filled_cells(row)
         if row.header:
             yield from self.close()
             self._take_header(cells)
@@ -80,9 +80,9 @@ class Table:
         rows, self.waiting = self.waiting or [], None
         if rows and _is_header(rows, self.assume_header and not self.labels):
             self.after_header = False
-            self._take_header(_filled(rows.pop(0)))
+            self._take_header(_filled_cells(rows.pop(0)))
         for row in rows:
-            yield from self._sentences(row, _filled(row))
+            yield from self._sentences(row, _filled_cells(row))
 
     def _take_header(self, cells: list[_Cell]) -> None:
         """The labels of a header, below those of the row before where that was one too."""
@@ -127,7 +127,7 @@ def _sentence(prefix: str, parts: list[_Cell], row: Row, first: int) -> RowSente
     return RowSentence(text, row, min(first, parts[0].column), parts[-1].column)
 
 
-def _filled(row: Row) -> list[_Cell]:
+def _filled_cells(row: Row) -> list[_Cell]:
     texts = ((column, one_line(text)) for column, text in enumerate(row.cells) if text)
     return [_Cell(column, text) for column, text in texts if text not in _NOTHING]
 
@@ -139,7 +139,7 @@ def _is_value(text: str) -> bool:
 
 def _is_header(rows: list[Row], assume: bool) -> bool:
     """Whether the first row names the columns of the others."""
-    labels, body = _filled(rows[0]), [_filled(row) for row in rows[1:]]
+    labels, body = _filled_cells(rows[0]), [_filled_cells(row) for row in rows[1:]]
     texts = [label.text for label in labels]
     if not body or rows[0].header is False or len(set(texts)) < len(texts) or max(map(len, texts)) > _LABEL:
         return False

@@ -84,7 +84,7 @@ def find_encoding(file: SourceFile, report: Report) -> str:
         for mark, encoding in _MARKS:
             if head.startswith(mark):
                 return encoding
-        declared = _declared(head) if file.kind.name == "HTML" else None
+        declared = _declared_encoding(head) if file.kind.name == "HTML" else None
         decoder = codecs.getincrementaldecoder("utf-8")()
         valid, position, block = True, 0, head
         while block:
@@ -127,7 +127,7 @@ def _decodes(decoder: codecs.IncrementalDecoder, block: bytes, final: bool) -> b
     return True
 
 
-def _declared(head: bytes) -> str | None:
+def _declared_encoding(head: bytes) -> str | None:
     charset = _CHARSET.search(head)
     if not charset:
         return None

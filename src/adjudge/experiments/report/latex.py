@@ -100,7 +100,7 @@ def _tabular(table: Table, rows: Sequence[Sequence[Entry] | str], columns: Seque
             lines.append(rf"\cmidrule(lr){{1-{len(columns)}}}")
         else:
             lines.append(" & ".join(_entry(row[n]) for n in columns) + r" \\")
-    return _framed("".join(layout), lines)
+    return _frame("".join(layout), lines)
 
 
 def _entry(entry: Entry) -> str:
@@ -112,7 +112,7 @@ def _cell(cell: Cell) -> str:
     return (rf"\textbf{{{text}}}" if cell.best else text) + ("*" if cell.star else "")
 
 
-def _framed(layout: str, lines: Sequence[str]) -> str:
+def _frame(layout: str, lines: Sequence[str]) -> str:
     inner = "\n".join(f"    {line}" for line in (r"\toprule", *lines, r"\bottomrule"))
     return f"  \\begin{{tabular}}{{{layout}}}\n{inner}\n  \\end{{tabular}}"
 
@@ -143,4 +143,4 @@ def _matrix(table: Table) -> str:
             lines.append(r"\midrule")
             lead = f"{name} & "
         lines.append(f"{lead} & " + " & ".join(counts) + r" \\")
-    return _framed("ll " + "r" * size, lines)
+    return _frame("ll " + "r" * size, lines)

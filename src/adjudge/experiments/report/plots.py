@@ -122,12 +122,12 @@ def _lines(
     for run in runs:
         width, alpha = (1.6, 1.0) if run.selected else (0.8, 0.45)
         look: dict[str, Any] = {"color": colour, "linestyle": dash, "linewidth": width, "alpha": alpha}
-        upper.plot(*smoothed(run.loss), **look)
+        upper.plot(*smooth(run.loss), **look)
         steps, shares = [step for step, _ in run.accuracy], [100 * value for _, value in run.accuracy]
         lower.plot(steps, shares, label=name if run.selected else None, **look)
 
 
-def smoothed(points: Sequence[tuple[int, float]]) -> tuple[list[float], list[float]]:
+def smooth(points: Sequence[tuple[int, float]]) -> tuple[list[float], list[float]]:
     """Means of neighbouring steps: the loss of single batches hides the course."""
     size = max(1, -(-len(points) // _SMOOTHED))
     blocks = [points[start : start + size] for start in range(0, len(points), size)]

@@ -37,10 +37,10 @@ def document_groups(count: int, seed: int) -> Iterator[list[Example]]:
     rng = random.Random(f"documents {seed}")
     for index in range(count):
         name = rng.choices(names, weights)[0]
-        yield group_of(FRAMES[name](rng), f"{name}-{index}", rng)
+        yield build_group(FRAMES[name](rng), f"{name}-{index}", rng)
 
 
-def group_of(fact: Fact, identity: str, rng: random.Random) -> list[Example]:
+def build_group(fact: Fact, identity: str, rng: random.Random) -> list[Example]:
     """One claim of every label about a fact, each with a wording of its own."""
     examples = []
     for label, claims in (

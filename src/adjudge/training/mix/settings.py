@@ -63,7 +63,7 @@ class MixSettings(BaseModel):
         return self.model_copy(update={"source": remaining})
 
 
-def mix_of(train: Path | None) -> MixSettings | None:
+def find_mix(train: Path | None) -> MixSettings | None:
     """The mix that a training file was drawn as, which stands beside it; None where it is no mix."""
     path = None if train is None else train.with_name(MIX)
     return None if path is None or not path.is_file() else read_mix(str(path))

@@ -14,9 +14,9 @@ from adjudge.data.kgat import read_pages, read_training_claims
 from adjudge.data.text import evidence_title
 from adjudge.errors import ConfigError
 from adjudge.io.jsonl import read_json_lines
-from adjudge.training.augment import claim_pool, draw_examples, hold_out, views
+from adjudge.training.augment import build_claim_pool, draw_examples, gold_and_retrieved_views, hold_out
 from adjudge.training.material.documents import document_groups
-from adjudge.training.material.sentences import sentence_groups, usable
+from adjudge.training.material.sentences import select_usable, sentence_groups
 from adjudge.training.mix.settings import MixSettings, MixSource
 from adjudge.types import FEVER_LABELS, Example
 
@@ -30,12 +30,12 @@ EXAMPLES_OF_FACT = 3
 """A fact of ordinary documents gives a claim of every label."""
 
 
-def groups_of(source: MixSource, settings: MixSettings, data: Path, wanted: int) -> Split:
+def read_groups(source: MixSource, settings: MixSettings, data: Path, wanted: int) -> Split:
     """The groups of a source, of which about so many examples are wanted."""
     return _KINDS[source.kind](source, settings, data, wanted)
 
 
-def grouped(examples: Sequence[Example]) -> list[Group]:
+def group_examples(examples: Sequence[Example]) -> list[Group]:
     """Examples that share a claim or their sentences, directly or by others, together."""
     parent = list(range(len(examples)))
 
@@ -61,7 +61,7 @@ def _pairs(source: MixSource, settings: MixSettings, data: Path, wanted: int) ->
     if source.without:
         pattern = re.compile(source.without, re.IGNORECASE)
         examples = [e for e in examples if not any(pattern.search(s.text) for s in e.evidence)]
-    training, held_out = _split(grouped(examples), source.held_out)
+    training, held_out = _split(group_examples(examples), source.held_out)
     return _cut(training), _cut(held_out)
 
 
@@ -75,8 +75,10 @@ def _fever(source: MixSource, settings: MixSettings, data: Path, wanted: int) ->
     rng = random.Random(f"claims {settings.seed}")
     training = rng.sample(training, min(wanted, len(training)))
     held_out = rng.sample(held_out, min(source.held_out_most, len(held_out)))
-    training_examples = draw_examples(claim_pool(training, pages), settings.augment, settings.seed)
-    held_out_examples = views(claim_pool(held_out, pages), settings.augment.sentences)
+    training_examples = draw_examples(build_claim_pool(training, pages), settings.augment, settings.seed)
+    held_out_examples = gold_and_retrieved_views(
+        build_claim_pool(held_out, pages), settings.augment.sentences
+    )
     return [[example] for example in training_examples], [[example] for example in held_out_examples]
 
 
@@ -85,7 +87,7 @@ def _documents(source: MixSource, settings: MixSettings, data: Path, wanted: int
 
 
 def _sentences(source: MixSource, settings: MixSettings, data: Path, wanted: int) -> Split:
-    texts = usable([text for path in source.paths for text in _texts(data / path)])
+    texts = select_usable([text for path in source.paths for text in _texts(data / path)])
     random.Random(f"texts {settings.seed}").shuffle(texts)
     return _split(sentence_groups(texts[:wanted], settings.seed), source.held_out)
 

@@ -28,7 +28,9 @@ class Pool:
 
     def near(self, example: Example, rng: random.Random) -> Example | None:
         """Another example whose evidence shares a rare word with the claim, and is not about the same fact."""
-        rarest = sorted(words(example.claim), key=lambda w: (len(self.by_word.get(w, ())) or 10**9, w))[:4]
+        rarest = sorted(find_words(example.claim), key=lambda w: (len(self.by_word.get(w, ())) or 10**9, w))[
+            :4
+        ]
         candidates = []
         for word in rarest:
             numbers = self.by_word.get(word, ())
@@ -40,23 +42,23 @@ class Pool:
         return None
 
 
-def pool_of(groups: Sequence[Group]) -> Pool:
+def build_pool(groups: Sequence[Group]) -> Pool:
     """All examples of some groups."""
     examples = [example for group in groups for example in group]
     by_word: dict[str, list[int]] = {}
     for index, example in enumerate(examples):
         for sentence in example.evidence:
-            for word in words(sentence.text):
+            for word in find_words(sentence.text):
                 by_word.setdefault(word, []).append(index)
     return Pool(examples, by_word)
 
 
-def shown(groups: Sequence[Group], source: MixSource, rng: random.Random) -> Iterator[Group]:
+def draw_views(groups: Sequence[Group], source: MixSource, rng: random.Random) -> Iterator[Group]:
     """The groups in views drawn at random; FEVER's claims come in views of their own."""
     if source.kind == "fever":
         yield from groups
         return
-    pool = pool_of(groups)
+    pool = build_pool(groups)
     for group in groups:
         titled, among = rng.random() < source.titles, rng.random() < source.distractors
         yield [_view(example, source, pool, titled, among, rng) for example in group]
@@ -65,7 +67,7 @@ def shown(groups: Sequence[Group], source: MixSource, rng: random.Random) -> Ite
 def _view(
     example: Example, source: MixSource, pool: Pool, titled: bool, among: bool, rng: random.Random
 ) -> Example:
-    evidence, label = list(telling_sentences(example, source.rows)), example.label
+    evidence, label = list(select_telling(example, source.rows)), example.label
     made_up = source.kind == "documents"  # where another fact of the same thing would contradict
     if rng.random() < source.near_miss:
         near = pool.near(example, rng)
@@ -83,24 +85,24 @@ def _view(
     return replace(example, evidence=tuple(evidence), label=label)
 
 
-def telling_sentences(example: Example, most: int) -> tuple[Evidence, ...]:
+def select_telling(example: Example, most: int) -> tuple[Evidence, ...]:
     """The sentences that share most words with the claim, the title's aside, in their order."""
     if len(example.evidence) <= most:
         return example.evidence
-    about = words(example.claim) - words(evidence_title(example.evidence[0]))
+    about = find_words(example.claim) - find_words(evidence_title(example.evidence[0]))
     numbers = range(len(example.evidence))
-    ranked = sorted(numbers, key=lambda n: -len(words(example.evidence[n].text) & about))
+    ranked = sorted(numbers, key=lambda n: -len(find_words(example.evidence[n].text) & about))
     return tuple(example.evidence[n] for n in sorted(ranked[:most]))
 
 
-def words(text: str) -> set[str]:
+def find_words(text: str) -> set[str]:
     """The longer words and the numbers of a text."""
     return set(_WORD.findall(text.lower()))
 
 
 def _is_about(candidate: Example, example: Example) -> bool:
     """Whether the evidence of one example shares a word with the claim of another."""
-    return bool(words(candidate.evidence[0].text) & words(example.claim))
+    return bool(find_words(candidate.evidence[0].text) & find_words(example.claim))
 
 
 def _may_tell(candidate: Example, example: Example) -> bool:
@@ -109,7 +111,7 @@ def _may_tell(candidate: Example, example: Example) -> bool:
     if candidate.claim == example.claim or any(sentence.text in texts for sentence in candidate.evidence):
         return True
     candidate_words, example_words = (
-        words(" ".join(sentence.text for sentence in candidate.evidence)),
-        words(" ".join(texts)),
+        find_words(" ".join(sentence.text for sentence in candidate.evidence)),
+        find_words(" ".join(texts)),
     )
     return len(candidate_words & example_words) > SAME_FACT * min(len(candidate_words), len(example_words))
