@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from adjudge.encoders.dataset import CHUNK, Dataset, shuffle_evidence, tokenize
 from adjudge.encoders.loading import load_encoder
-from adjudge.encoders.rows import Layout, Row, RowWriter
+from adjudge.encoders.rows import Layout, RowWriter, TokenRow
 from adjudge.errors import DataError
 from adjudge.io.chunks import chunks
 from adjudge.types import FEVER_LABELS, Evidence, Example
@@ -34,7 +34,7 @@ def data(writer: RowWriter) -> Dataset:
     return tokenize(EXAMPLES, writer, FEVER_LABELS)
 
 
-def naive_batch(claims: list[list[Row]], pad: int) -> dict[str, Any]:
+def naive_batch(claims: list[list[TokenRow]], pad: int) -> dict[str, Any]:
     flat = [row for rows in claims for row in rows]
     longest, most = max(len(r.ids) for r in flat), max(len(rows) for rows in claims)
     row_of, present, number = [], [], 0

@@ -98,9 +98,9 @@ class OneRow:
         self.layout, self.tokenizer, self.pad = writer.layout, writer.tokenizer, writer.pad
 
     def write(self, examples: list[Example]) -> Any:
-        from adjudge.encoders.rows import Row
+        from adjudge.encoders.rows import TokenRow
 
-        return [[Row([2, 5, 3] * 20, 3)] * 5 for _ in examples]
+        return [[TokenRow([2, 5, 3] * 20, 3)] * 5 for _ in examples]
 
 
 def test_memory_does_not_grow_with_the_claims(writer: RowWriter, tmp_path: Path):

@@ -17,7 +17,7 @@ import pytest
 from adjudge.errors import AdjudgeError, DataError
 from adjudge.retrieval.build import build_index, index_pages
 from adjudge.retrieval.index import Index
-from adjudge.retrieval.progress import Progress
+from adjudge.retrieval.progress import IndexProgress
 from adjudge.retrieval.retriever import IndexRetriever
 from adjudge.retrieval.storage import IndexLocked, lock_index
 from adjudge.types import Page, Sentence
@@ -293,14 +293,14 @@ def test_an_index_inside_its_own_folder_is_not_read_as_documents(tmp_path: Path)
 
 def test_progress_tells_rate_and_time_left(tmp_path: Path) -> None:
     docs = write(tmp_path / "docs", a="Apples are red. They grow.", b="Bananas are yellow.")
-    told: list[Progress] = []
+    told: list[IndexProgress] = []
     build_index([docs], tmp_path / "index", progress=told.append)
     last = told[-1]
     assert (last.files, last.files_total, last.sentences, last.bytes) == (2, 2, 3, last.bytes_total)
     assert last.eta == 0
     assert last.rate == pytest.approx(3 / last.seconds)
     # Half the bytes in 10 s leave 10 s.
-    assert Progress(1, 2, 50, 100, 1, 20, 10.0).eta == 10.0
+    assert IndexProgress(1, 2, 50, 100, 1, 20, 10.0).eta == 10.0
 
 
 def test_pages_from_anywhere_can_be_indexed(tmp_path: Path) -> None:

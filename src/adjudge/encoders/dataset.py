@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from adjudge.encoders.batch import Batch
-from adjudge.encoders.rows import Row, RowWriter
+from adjudge.encoders.rows import RowWriter, TokenRow
 from adjudge.io.chunks import chunks
 from adjudge.types import ClaimId, Example, LabelSet
 
@@ -185,7 +185,7 @@ def tokenize(examples: Iterable[Example], writer: RowWriter, labels: LabelSet) -
     )
 
 
-def _flat(rows: list[Row]) -> npt.NDArray[np.int32]:
+def _flat(rows: list[TokenRow]) -> npt.NDArray[np.int32]:
     return np.concatenate([np.asarray(row.ids, dtype=np.int32) for row in rows])
 
 

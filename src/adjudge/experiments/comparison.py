@@ -9,7 +9,7 @@ from pathlib import Path
 
 from adjudge.config import DataSettings, RunSettings
 from adjudge.errors import ConfigError
-from adjudge.experiments.plan import Arm, Plan, World
+from adjudge.experiments.plan import Arm, Plan, WorldSettings
 from adjudge.experiments.summary import RECORD, Summary, best_run, summarise
 from adjudge.io.files import write_json
 from adjudge.io.jsonl import read_json_lines
@@ -108,7 +108,7 @@ def _write_record(folder: Path, plan: Plan, jobs: Sequence[Job], command: str, p
     write_json(folder / RECORD, record)
 
 
-def _world_files(world: World, folder: Path) -> dict[str, Path]:
+def _world_files(world: WorldSettings, folder: Path) -> dict[str, Path]:
     from adjudge.data.world import generate, save_world
 
     data = folder / "data" / f"world-{world.claims}-{world.seed}-{world.sentences}"

@@ -48,7 +48,7 @@ DEFAULT_LAMBDA = 0.25
 _STRICT = ConfigDict(frozen=True, extra="forbid")
 
 
-class World(BaseModel):
+class WorldSettings(BaseModel):
     """Data to be made up before the runs."""
 
     model_config = _STRICT
@@ -140,7 +140,7 @@ class PlanFile(BaseModel):
     model_config = _STRICT
 
     title: str = ""
-    world: World | None = None
+    world: WorldSettings | None = None
     run: RunSettings = RunSettings()
     grid: Grid = Grid()
 
@@ -199,7 +199,7 @@ class Plan:
 
     title: str
     runs: tuple[RunSettings, ...]
-    world: World | None = None
+    world: WorldSettings | None = None
     tuned: bool = False
 
     @property

@@ -47,7 +47,7 @@ class Tuning:
 
 
 @dataclass(frozen=True)
-class Point:
+class TuningPoint:
     """A run of the curve: the best LA on the tuning claims, so far when it was stopped."""
 
     lam: float | None
@@ -67,8 +67,8 @@ class TuningResult:
     protocol: str
     gold_injected: bool
     command: str
-    points: tuple[Point, ...]
-    selected: Point
+    points: tuple[TuningPoint, ...]
+    selected: TuningPoint
     test: Scores | None
 
     def to_dict(self) -> dict[str, Any]:
@@ -249,10 +249,10 @@ def _mark_stopped(job: Job) -> None:
         write_json(run.stopped, {"dev_label_accuracy": _best_accuracy(job)})
 
 
-def _point(job: Job) -> Point:
+def _point(job: Job) -> TuningPoint:
     arm, settings = Arm.of(job.settings), job.settings.training
     last = dev_curve(RunFolder(job.folder), settings.epochs)[-1]
-    return Point(
+    return TuningPoint(
         arm.lam,
         arm.beta,
         settings.seed,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from adjudge.data.documents import (
     Problem,
-    Report,
+    ProblemReport,
     SourceFile,
     Unreadable,
     printable,
@@ -33,8 +33,8 @@ from adjudge.retrieval.embedding import (
 from adjudge.retrieval.index import Writer
 from adjudge.retrieval.progress import IndexReport, Meter, ProgressCallback
 from adjudge.retrieval.storage import (
+    IndexedFile,
     Manifest,
-    Source,
     next_generation,
     open_for_writing,
     read_sources,
@@ -56,7 +56,7 @@ def build_index(
     progress: ProgressCallback | None = None,
     strict: bool = False,
     remove: Paths = (),
-    report: Report | None = None,
+    report: ProblemReport | None = None,
     vectors: Vectors = "keep",
 ) -> IndexReport:
     """Make the index at ``out``, or bring it in step with the files and folders in ``paths``.
@@ -147,14 +147,14 @@ def index_pages(
 
 
 @dataclass
-class _Plan:
+class _BuildPlan:
     """What a build has to do: files to read, sources to drop, sources of which only the date is new."""
 
     roots: dict[str, str]
     read: list[SourceFile] = field(default_factory=list)
     labels: dict[str, str] = field(default_factory=dict)
     drop: list[str] = field(default_factory=list)
-    retimed: list[Source] = field(default_factory=list)
+    retimed: list[IndexedFile] = field(default_factory=list)
     unchanged: int = 0
 
     def changes(self, manifest: Manifest) -> bool:
@@ -168,13 +168,13 @@ def _plan(
     paths: list[str | os.PathLike[str]],
     remove: list[str | os.PathLike[str]],
     manifest: Manifest,
-    known: dict[str, Source],
+    known: dict[str, IndexedFile],
     out: Path,
-    report: Report,
-) -> _Plan:
+    report: ProblemReport,
+) -> _BuildPlan:
     roots = dict(manifest.roots)
     swept = {_root_label(path, roots) for path in remove}
-    plan = _Plan({label: root for label, root in roots.items() if label not in swept})
+    plan = _BuildPlan({label: root for label, root in roots.items() if label not in swept})
     for path in paths:
         label = _new_label(path, plan.roots)
         swept.add(label)
@@ -186,7 +186,7 @@ def _plan(
     return plan
 
 
-def _sort(file: SourceFile, label: str, known: Source | None, plan: _Plan) -> None:
+def _sort(file: SourceFile, label: str, known: IndexedFile | None, plan: _BuildPlan) -> None:
     """Decide what to do with a file: by size and date, or else by content."""
     if known is None or known.root != label or file.size != known.size:
         plan.read.append(file)
@@ -202,14 +202,14 @@ def _sort(file: SourceFile, label: str, known: Source | None, plan: _Plan) -> No
 
 
 def _carry_out(
-    plan: _Plan,
+    plan: _BuildPlan,
     manifest: Manifest,
-    known: dict[str, Source],
+    known: dict[str, IndexedFile],
     out: Path,
-    report: Report,
+    report: ProblemReport,
     meter: Meter,
     vectors: Vectors,
-) -> tuple[Manifest, dict[str, Source]]:
+) -> tuple[Manifest, dict[str, IndexedFile]]:
     meter.files_total, meter.bytes_total = len(plan.read), sum(file.size for file in plan.read)
     sources = dict(known)
     sources.update((source.source, source) for source in plan.retimed)
@@ -250,7 +250,7 @@ def _carry_out(
     return new, sources
 
 
-def _read(file: SourceFile, label: str, writer: Writer, report: Report, meter: Meter) -> Source:
+def _read(file: SourceFile, label: str, writer: Writer, report: ProblemReport, meter: Meter) -> IndexedFile:
     digest = _digest(file)
     if digest is None:
         raise Unreadable(Problem(file.source, "cannot be read."))
@@ -263,12 +263,14 @@ def _read(file: SourceFile, label: str, writer: Writer, report: Report, meter: M
     return _make_source(file, label, digest, pages, sentences, first)
 
 
-def _make_source(file: SourceFile, label: str, digest: str, pages: int, sentences: int, first: int) -> Source:
+def _make_source(
+    file: SourceFile, label: str, digest: str, pages: int, sentences: int, first: int
+) -> IndexedFile:
     now = time.time_ns()
-    return Source(file.source, label, file.size, file.mtime_ns, now, digest, pages, sentences, first)
+    return IndexedFile(file.source, label, file.size, file.mtime_ns, now, digest, pages, sentences, first)
 
 
-def _removed_sources(known: dict[str, Source], sources: dict[str, Source]) -> Iterator[Source]:
+def _removed_sources(known: dict[str, IndexedFile], sources: dict[str, IndexedFile]) -> Iterator[IndexedFile]:
     """Sources whose sentences are no longer in the index."""
     for name, source in known.items():
         if name not in sources or sources[name].first != source.first:

@@ -69,7 +69,7 @@ class Manifest:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class IndexedFile:
     """A file whose pages are in the index, as it was when it was read."""
 
     source: str
@@ -117,9 +117,9 @@ def write_manifest(path: Path, manifest: Manifest) -> None:
     _sync_folder(path)
 
 
-def read_sources(folder: Path) -> dict[str, Source]:
+def read_sources(folder: Path) -> dict[str, IndexedFile]:
     """The sources of a generation by path."""
-    decode = msgspec.json.Decoder(Source).decode
+    decode = msgspec.json.Decoder(IndexedFile).decode
     try:
         with open(folder / SOURCES, "rb") as stream:
             return {source.source: source for source in map(decode, stream)}
@@ -127,7 +127,7 @@ def read_sources(folder: Path) -> dict[str, Source]:
         raise IndexUnusable(f"{folder / SOURCES}: damaged ({error}). Index the documents again.") from None
 
 
-def write_sources(folder: Path, sources: Iterable[Source]) -> None:
+def write_sources(folder: Path, sources: Iterable[IndexedFile]) -> None:
     """Write the sources of a generation that is not yet current."""
     with write_atomic(folder / SOURCES) as stream:
         for source in sources:

@@ -54,7 +54,7 @@ _OPPOSITES = """
 """
 _PAIRS = [pair.split() for pair in re.split(r"[|\n]", _OPPOSITES.strip())]
 # Of two opposites of a word ("smallest": "largest", "biggest") the first counts.
-_OPPOSITE = {one: other for pair in reversed(_PAIRS) for one, other in (pair, pair[::-1])}
+_OPPOSITE = {word: opposite for pair in reversed(_PAIRS) for word, opposite in (pair, pair[::-1])}
 
 Names = Mapping[str, tuple[str, ...]]
 """Names by the words they stood beside."""

@@ -18,7 +18,7 @@ from adjudge.judges.predict import log_probabilities
 from adjudge.judges.row_model import RowJudge
 from adjudge.objectives.loss import Objective
 from adjudge.training.distributed import Workers
-from adjudge.training.loop import BATCH_TOKENS, Quality, Report, mixed_precision, train
+from adjudge.training.loop import BATCH_TOKENS, MetricReport, Quality, mixed_precision, train
 from adjudge.training.progress import TrainingProgress
 
 
@@ -33,7 +33,7 @@ def train_judge(
     identity: str = "",
     resume: bool = False,
     workers: Workers | None = None,
-    report: Report = lambda metric, steps: None,
+    report: MetricReport = lambda metric, steps: None,
 ) -> TrainingProgress:
     """Train a judge in place; ``folder/checkpoint`` holds its best weights by dev LA. See ``loop.train``.
 

@@ -70,7 +70,7 @@ class Metric:
     seconds: float
 
 
-Report = Callable[[Metric, int], None]
+MetricReport = Callable[[Metric, int], None]
 """Called with every metric and the number of steps in all."""
 
 
@@ -82,7 +82,7 @@ def train(
     identity: str = "",
     resume: bool = False,
     workers: Workers | None = None,
-    report: Report = lambda metric, steps: None,
+    report: MetricReport = lambda metric, steps: None,
 ) -> TrainingProgress:
     """Train; the task saves its best weights by dev accuracy, of equals the last; without dev claims the last.
 

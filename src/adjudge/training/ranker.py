@@ -33,7 +33,7 @@ from adjudge.retrieval.ranker import (
 )
 from adjudge.retrieval.selectors import choose_weight
 from adjudge.training.distributed import Workers
-from adjudge.training.loop import Quality, Report, mixed_precision, train
+from adjudge.training.loop import MetricReport, Quality, mixed_precision, train
 from adjudge.training.progress import TrainingProgress
 from adjudge.types import FEVER_LABELS, Claim, Evidence, Example
 
@@ -86,7 +86,7 @@ def train_ranker(
     resume: bool = False,
     cache: Path | None = None,
     workers: Workers | None = None,
-    report: Report = lambda metric, steps: None,
+    report: MetricReport = lambda metric, steps: None,
 ) -> tuple[TrainedRanker, TrainingProgress]:
     """Train a ranker; ``folder`` holds its best weights by pair accuracy on the held-out claims, and its log.
 
@@ -229,7 +229,7 @@ def train_ranker_on(
     held_out: int = 200,
     resume: bool = False,
     workers: Workers | None = None,
-    report: Report = lambda metric, steps: None,
+    report: MetricReport = lambda metric, steps: None,
 ) -> RankerReport:
     """Train a ranker on claims with gold evidence in an indexed corpus, and choose its weight.
 

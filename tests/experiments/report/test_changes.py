@@ -42,5 +42,5 @@ def test_the_other_way_round_the_same_claims_have_regressed(content: Content) ->
 def test_sentences_carry_both_weights_and_where_they_are_from(content: Content) -> None:
     assert content.changes is not None
     gold, other = content.changes.all[0].sentences
-    assert (gold.aside, gold.tag) == ("Page 6, line 6 · 0.75 → 0.40", "gold")
-    assert (other.aside, other.tag) == ("Other (page), line 0 · 0.25 → 0.60", "")
+    assert (gold.note, gold.tag) == ("Page 6, line 6 · 0.75 → 0.40", "gold")
+    assert (other.note, other.tag) == ("Other (page), line 0 · 0.25 → 0.60", "")

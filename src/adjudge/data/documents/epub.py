@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from adjudge.data.documents.blocks import Block, block_sentences, block_text, one_line
-from adjudge.data.documents.files import Problem, Report, SourceFile
+from adjudge.data.documents.files import Problem, ProblemReport, SourceFile
 from adjudge.data.documents.html import HtmlText, html_blocks
 from adjudge.data.documents.package import MAX_PART, open_package
 from adjudge.data.documents.sentences import to_pages
@@ -28,7 +28,7 @@ _BLOCK = 1 << 16
 _CHAPTER = re.compile(r"#chapter=(\d+)")
 
 
-def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
+def read_pages(file: SourceFile, report: ProblemReport) -> Iterator[Page]:
     """The chapters that have text; a chapter's title stands after that of the book."""
     for chapter, book, text, blocks in _chapters(file, report):
         sentences = tuple(block_sentences(blocks))
@@ -38,7 +38,7 @@ def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
             yield from to_pages(f"{file.name}#chapter={chapter}", title, sentences, file.source)
 
 
-def read_source(file: SourceFile, page: str, report: Report) -> str | None:
+def read_source(file: SourceFile, page: str, report: ProblemReport) -> str | None:
     """The text of the chapter that ``#chapter=N`` names."""
     wanted = _CHAPTER.search(page)
     for chapter, _, _, blocks in _chapters(file, report):
@@ -47,7 +47,7 @@ def read_source(file: SourceFile, page: str, report: Report) -> str | None:
     return None
 
 
-def _chapters(file: SourceFile, report: Report) -> Iterator[tuple[int, str, HtmlText, list[Block]]]:
+def _chapters(file: SourceFile, report: ProblemReport) -> Iterator[tuple[int, str, HtmlText, list[Block]]]:
     """Yield (number from 1, the book's title, what was read of the chapter's own, its blocks)."""
     with open_package(file, "EPUB") as package:
         archive = package.archive

@@ -14,10 +14,10 @@ from typing import Any
 
 from adjudge.data.documents.blocks import Block, block_sentences, block_text, one_line
 from adjudge.data.documents.cell_format import cell_text
-from adjudge.data.documents.files import Problem, Report, SourceFile
+from adjudge.data.documents.files import Problem, ProblemReport, SourceFile
 from adjudge.data.documents.package import Package, open_package
 from adjudge.data.documents.sentences import to_pages
-from adjudge.data.documents.tables import Row, RowSentence, Table
+from adjudge.data.documents.tables import RowSentence, TableReader, TableRow
 from adjudge.types import Page
 
 MAX_ROWS = 1 << 20
@@ -32,7 +32,7 @@ _PLAIN_NAME = re.compile(r"[^\W\d]\w*$")
 _NO_RESULT = re.compile(rb"(?:</f>|<f(?:\s[^<>]{0,500})?/>)\s{0,100}(?:<v\s?/>|<v></v>|</c>)")
 
 
-def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
+def read_pages(file: SourceFile, report: ProblemReport) -> Iterator[Page]:
     """The sheets that have cells; a sheet's title stands after that of the file."""
     with open_package(file, "Excel file (.xlsx)", streamed=_SHEETS) as package:
         for sheet_number, sheet in _sheets(package, file, report):
@@ -45,7 +45,7 @@ def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
         _report_formulas(package, file, report)
 
 
-def read_source(file: SourceFile, page: str, report: Report) -> str | None:
+def read_source(file: SourceFile, page: str, report: ProblemReport) -> str | None:
     """The sentences of the sheet that ``#sheet=N`` names."""
     wanted = _SHEET.search(page)
     with open_package(file, "Excel file (.xlsx)", streamed=_SHEETS) as package:
@@ -55,7 +55,7 @@ def read_source(file: SourceFile, page: str, report: Report) -> str | None:
     return None
 
 
-def _sheets(package: Package, file: SourceFile, report: Report) -> Iterator[tuple[int, Any]]:
+def _sheets(package: Package, file: SourceFile, report: ProblemReport) -> Iterator[tuple[int, Any]]:
     import openpyxl
 
     with warnings.catch_warnings():
@@ -69,8 +69,8 @@ def _sheets(package: Package, file: SourceFile, report: Report) -> Iterator[tupl
         yield sheet_number, sheet
 
 
-def _blocks(sheet: Any, file: SourceFile, report: Report) -> Iterator[Block]:
-    table = Table(assume_header=True)
+def _blocks(sheet: Any, file: SourceFile, report: ProblemReport) -> Iterator[Block]:
+    table = TableReader(assume_header=True)
     name = one_line(sheet.title)
     if not _PLAIN_NAME.match(name):
         name = "'" + name.replace("'", "''") + "'"
@@ -89,7 +89,7 @@ def _row_blocks(sentences: Iterable[RowSentence], sheet: str) -> Iterator[Block]
         yield Block(text, whole=True, location=f"{sheet}!{cells}")
 
 
-def _rows(sheet: Any, file: SourceFile, report: Report) -> Iterator[Row]:
+def _rows(sheet: Any, file: SourceFile, report: ProblemReport) -> Iterator[TableRow]:
     """The rows of a sheet; of empty ones that follow one another the first."""
     cells_of_rows = enumerate(sheet.iter_rows(max_row=MAX_ROWS), start=1)
     wide, count, empty = False, _BATCH, False
@@ -101,7 +101,7 @@ def _rows(sheet: Any, file: SourceFile, report: Report) -> Iterator[Row]:
                 count += 1
                 if cells or not empty:
                     wide = wide or len(cells) > MAX_COLUMNS
-                    batch.append(Row(row_number, [cell_text(cell) for cell in cells[:MAX_COLUMNS]]))
+                    batch.append(TableRow(row_number, [cell_text(cell) for cell in cells[:MAX_COLUMNS]]))
                 empty = not cells
         yield from batch
     if wide:
@@ -109,7 +109,7 @@ def _rows(sheet: Any, file: SourceFile, report: Report) -> Iterator[Row]:
         report(Problem(file.source, message))
 
 
-def _report_formulas(package: Package, file: SourceFile, report: Report) -> None:
+def _report_formulas(package: Package, file: SourceFile, report: ProblemReport) -> None:
     """Formulas have results only where a spreadsheet program has saved the file."""
     count = 0
     for entry in package.archive.infolist():

@@ -44,7 +44,7 @@ class Problem:
         return f"{location}: {self.message}"
 
 
-Report = Callable[[Problem], None]
+ProblemReport = Callable[[Problem], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def printable(path: str | os.PathLike[str]) -> str:
 
 
 def walk(
-    root: Path, report: Report, label: str | None = None, exclude: Path | None = None
+    root: Path, report: ProblemReport, label: str | None = None, exclude: Path | None = None
 ) -> Iterator[SourceFile]:
     """Yield the document files of a folder, or the file itself, in the order of their names.
 
@@ -115,7 +115,7 @@ def open_regular(path: Path) -> IO[bytes]:
 
 
 @contextmanager
-def limit_reports(file: SourceFile, report: Report, what: str) -> Iterator[Report]:
+def limit_reports(file: SourceFile, report: ProblemReport, what: str) -> Iterator[ProblemReport]:
     """A report that names the first problems of a file and counts the others, which may be millions."""
     count = 0
 
@@ -143,7 +143,7 @@ class _Others:
         if len(self.names) < NAMED_OTHERS:
             self.names.append(_short(name))
 
-    def report(self, root: Path, report: Report) -> None:
+    def report(self, root: Path, report: ProblemReport) -> None:
         count = self.endings.total()
         if not count:
             return
@@ -157,7 +157,7 @@ class _Others:
         report(Problem(_short(root), message, skipped=False))
 
 
-def _walk_folder(root: Path, label: str, report: Report, exclude: Path | None) -> Iterator[SourceFile]:
+def _walk_folder(root: Path, label: str, report: ProblemReport, exclude: Path | None) -> Iterator[SourceFile]:
     others = _Others()
     waiting = [root]
     while waiting:
@@ -186,7 +186,7 @@ def _walk_folder(root: Path, label: str, report: Report, exclude: Path | None) -
 
 
 def _entry_file(
-    entry: os.DirEntry[str], root: Path, label: str, report: Report, others: _Others
+    entry: os.DirEntry[str], root: Path, label: str, report: ProblemReport, others: _Others
 ) -> SourceFile | None:
     if entry.is_symlink():
         target = Path(os.path.realpath(entry.path))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from adjudge.data.documents.blocks import Block
-from adjudge.data.documents.tables import Row, RowSentence, Table
+from adjudge.data.documents.tables import RowSentence, TableReader, TableRow
 
 MAX_SPAN = 1000
 """Columns of a row, and rows or columns of a cell; what a file says beyond that is left out."""
@@ -17,7 +17,7 @@ class HtmlTable:
     """The row that is being read, and the table that makes sentences of those before."""
 
     number: int
-    table: Table = field(default_factory=Table)
+    table: TableReader = field(default_factory=TableReader)
     rows: int = 0
     cells: dict[int, tuple[str, str]] = field(default_factory=dict)
     """Column → tag and text, of the row that is being read."""
@@ -27,20 +27,20 @@ class HtmlTable:
     """The same, for the rows below this one."""
     column: int = 0
     cell_open: bool = False
-    held: str = ""
+    pending: str = ""
     """Text of the open cell before a table within it."""
     tag: str = ""
     spans: tuple[int, int] = (1, 1)
 
     def start_cell(self, tag: str, attributes: Mapping[str, str]) -> None:
         """A cell begins; the one before has ended."""
-        self.cell_open, self.held, self.tag = True, "", tag
+        self.cell_open, self.pending, self.tag = True, "", tag
         self.spans = _span(attributes.get("rowspan")), _span(attributes.get("colspan"))
 
     def end_cell(self, text: str) -> None:
         """A cell ends with this text; in a header it names all columns that it spans."""
         self.cell_open = False
-        text = f"{self.held}{text}".strip()
+        text = f"{self.pending}{text}".strip()
         while self.column in self.covered:
             self.column += 1
         rows, columns = self.spans
@@ -67,9 +67,9 @@ class HtmlTable:
         self.rows += 1
         self.cells, self.column = {}, 0
         if tags == {"th"}:
-            row = Row(self.rows, cells[:1]) if title else Row(self.rows, cells, header=True)
+            row = TableRow(self.rows, cells[:1]) if title else TableRow(self.rows, cells, header=True)
         else:
-            row = Row(self.rows, cells)
+            row = TableRow(self.rows, cells)
         yield from self._blocks(self.table.add(row))
 
     def close(self) -> Iterator[Block]:

@@ -14,7 +14,7 @@ from typing import IO, cast
 import msgspec
 
 from adjudge.data import scifact, wiki
-from adjudge.data.documents.files import Problem, Report, SourceFile, limit_reports, open_regular
+from adjudge.data.documents.files import Problem, ProblemReport, SourceFile, limit_reports, open_regular
 from adjudge.data.documents.sentences import split_blocks, to_pages, to_sentences
 from adjudge.data.records import Record, describe, text_field
 from adjudge.errors import DataError
@@ -26,7 +26,7 @@ MAX_LINE = 1 << 25
 MAX_ID = 1000
 
 
-def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
+def read_pages(file: SourceFile, report: ProblemReport) -> Iterator[Page]:
     """The pages of a JSONL file; a bad record is reported and skipped, the others are kept."""
     with _open_lines(file) as stream:
         first = next(_records(stream, file.source, lambda problem: None), (0, {}))[1]
@@ -39,7 +39,7 @@ def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
             yield from _text_pages(file, stream, report)
 
 
-def read_source(file: SourceFile, page: str, report: Report) -> str | None:
+def read_source(file: SourceFile, page: str, report: ProblemReport) -> str | None:
     """The text of the record that gave a page."""
     with _open_lines(file) as stream:
         for line_number, record in _records(stream, file.source, lambda problem: None):
@@ -57,7 +57,7 @@ def record_pages(
     name: str,
     stream: IO[bytes],
     page_of: Callable[[Record, str], Page | None],
-    report: Report,
+    report: ProblemReport,
 ) -> Iterator[Page]:
     """A page for each record of one file of a dump or corpus, each id once."""
     seen: dict[str, int] = {}
@@ -80,7 +80,7 @@ def record_pages(
             yield Page(page.id, page.title, page.sentences, file.source)
 
 
-def _text_pages(file: SourceFile, stream: IO[bytes], report: Report) -> Iterator[Page]:
+def _text_pages(file: SourceFile, stream: IO[bytes], report: ProblemReport) -> Iterator[Page]:
     for line_number, record in _records(stream, file.source, report):
         try:
             identity, title, text = _fields(file, line_number, record)
@@ -111,7 +111,7 @@ def _too_long(identity: str) -> str:
     return f"the id has {len(identity):,} characters, expected at most {MAX_ID:,}."
 
 
-def _records(stream: IO[bytes], name: str, report: Report) -> Iterator[tuple[int, Record]]:
+def _records(stream: IO[bytes], name: str, report: ProblemReport) -> Iterator[tuple[int, Record]]:
     """Yield (line number, object); lines that are no objects are reported and passed over."""
     line_number = 0
     try:

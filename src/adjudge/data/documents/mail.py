@@ -14,7 +14,7 @@ from email.header import decode_header, make_header
 from email.message import Message
 
 from adjudge.data.documents.blocks import Block, block_sentences, block_text, one_line
-from adjudge.data.documents.files import Problem, Report, SourceFile, open_regular
+from adjudge.data.documents.files import Problem, ProblemReport, SourceFile, open_regular
 from adjudge.data.documents.html import html_blocks
 from adjudge.data.documents.sentences import to_pages
 from adjudge.data.documents.text import decode
@@ -33,7 +33,7 @@ _QUOTE = re.compile(r"(?:[ \t]?>)+[ \t]?")
 _NAMED = 5
 
 
-def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
+def read_pages(file: SourceFile, report: ProblemReport) -> Iterator[Page]:
     """The mail as one document; its subject is the title."""
     message = _parse(file)
     attachments: list[str] = []
@@ -45,7 +45,7 @@ def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
     yield from to_pages(file.name, title, block_sentences(blocks), file.source)
 
 
-def read_source(file: SourceFile, page: str, report: Report) -> str:
+def read_source(file: SourceFile, page: str, report: ProblemReport) -> str:
     """The extracted text."""
     return block_text(_blocks(_parse(file), []))
 

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from adjudge.data.documents.files import Problem, Report, SourceFile, open_regular
+from adjudge.data.documents.files import Problem, ProblemReport, SourceFile, open_regular
 from adjudge.data.documents.sentences import split_blocks, to_sentences
 from adjudge.errors import DataError
 from adjudge.types import Page
@@ -18,7 +18,7 @@ MAX_PAGE_TEXT = 1_000_000
 """Characters read of one PDF page: a page of print has a few thousand."""
 
 
-def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
+def read_pages(file: SourceFile, report: ProblemReport) -> Iterator[Page]:
     """The pages of a PDF that have text."""
     title = ""
     for page_number, text, document_title in pdf_texts(file, report):
@@ -28,7 +28,7 @@ def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
             yield Page(f"{file.name}#page={page_number}", title, sentences, file.source)
 
 
-def read_source(file: SourceFile, page: str, report: Report) -> str | None:
+def read_source(file: SourceFile, page: str, report: ProblemReport) -> str | None:
     """The text of the page that ``#page=N`` names."""
     wanted = page.rpartition("#page=")[2]
     return next(
@@ -36,7 +36,7 @@ def read_source(file: SourceFile, page: str, report: Report) -> str | None:
     )
 
 
-def pdf_texts(file: SourceFile, report: Report) -> Iterator[tuple[int, str, str]]:
+def pdf_texts(file: SourceFile, report: ProblemReport) -> Iterator[tuple[int, str, str]]:
     """Yield (page number from 1, its text, the document's title)."""
     from pypdf import PdfReader
 

@@ -38,14 +38,14 @@ _MISSED_END = re.compile(
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*")
 
 
-class Span(NamedTuple):
+class TextSpan(NamedTuple):
     """A stretch of text and the place of its first character in the source."""
 
     text: str
     start: int
 
 
-def split(text: str, start: int = 0) -> Iterator[Span]:
+def split(text: str, start: int = 0) -> Iterator[TextSpan]:
     """The sentences of a short text; ``start`` is where the text begins in its source."""
     from syntok.segmenter import analyze
 
@@ -58,7 +58,7 @@ def split(text: str, start: int = 0) -> Iterator[Span]:
         yield from _cut(text[begin:end], start + begin)
 
 
-def split_blocks(blocks: Iterable[str], start: int = 0) -> Iterator[Span]:
+def split_blocks(blocks: Iterable[str], start: int = 0) -> Iterator[TextSpan]:
     """The sentences of a text that comes in blocks of any size.
 
     The last sentence of what is held may go on in the next block, so it waits for it.
@@ -76,7 +76,7 @@ def split_blocks(blocks: Iterable[str], start: int = 0) -> Iterator[Span]:
     yield from split(pending, start)
 
 
-def to_sentences(spans: Iterable[Span]) -> Iterator[Sentence]:
+def to_sentences(spans: Iterable[TextSpan]) -> Iterator[Sentence]:
     """Number sentences from 0, as FEVER numbers the lines of a page."""
     for line, (text, start) in enumerate(spans):
         yield Sentence(text, line, start=start, end=start + len(text))
@@ -99,7 +99,7 @@ def _part_name(name: str, part_number: int) -> str:
     return name if part_number == 1 else f"{name}#{part_number}"
 
 
-def _cut(text: str, start: int) -> Iterator[Span]:
+def _cut(text: str, start: int) -> Iterator[TextSpan]:
     """The text without white space around it, in pieces of at most ``MAX_SENTENCE`` characters."""
     end = len(text.rstrip())
     begin = len(text) - len(text.lstrip())
@@ -110,5 +110,5 @@ def _cut(text: str, start: int) -> Iterator[Span]:
             spaces = [text.rfind(space, begin + 1, stop) for space in (" ", "\n", "\t")]
             stop = max(spaces) if max(spaces) > 0 else stop
         piece = text[begin:stop].rstrip()
-        yield Span(piece, start + begin)
+        yield TextSpan(piece, start + begin)
         begin = stop + len(text[stop:end]) - len(text[stop:end].lstrip())

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from adjudge.data.documents.blocks import Block, block_sentences, block_text, one_line
-from adjudge.data.documents.files import Report, SourceFile
+from adjudge.data.documents.files import ProblemReport, SourceFile
 from adjudge.data.documents.package import open_package
-from adjudge.data.documents.tables import Row, Table
+from adjudge.data.documents.tables import TableReader, TableRow
 from adjudge.types import Page
 
 
-def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
+def read_pages(file: SourceFile, report: ProblemReport) -> Iterator[Page]:
     """The slides that have text; a slide's title stands after that of the presentation."""
     for slide_number, title, blocks in _slides(file):
         heading = next((block.text for block in blocks if block.heading), "")
@@ -25,7 +25,7 @@ def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
             yield Page(f"{file.name}#slide={slide_number}", name, sentences, file.source)
 
 
-def read_source(file: SourceFile, page: str, report: Report) -> str | None:
+def read_source(file: SourceFile, page: str, report: ProblemReport) -> str | None:
     """The text of the slide that ``#slide=N`` names."""
     wanted = page.rpartition("#slide=")[2]
     return next(
@@ -75,7 +75,7 @@ def _paragraphs(frame: Any, location: str, heading: bool = False) -> Iterator[Bl
 
 
 def _rows(shape: Any, location: str) -> Iterator[Block]:
-    table = Table()
+    table = TableReader()
 
     def located(sentences: Iterable[Any]) -> Iterator[Block]:
         for text, row, _, _ in sentences:
@@ -84,6 +84,6 @@ def _rows(shape: Any, location: str) -> Iterator[Block]:
     for row_number, row in enumerate(shape.rows, start=1):
         cells = [cell.text for cell in row.cells]
         yield from located(
-            table.add(Row(row_number, cells, True if row_number == 1 and shape.first_row else None))
+            table.add(TableRow(row_number, cells, True if row_number == 1 and shape.first_row else None))
         )
     yield from located(table.close())

@@ -24,7 +24,7 @@ _YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d$")
 _NOTHING = frozenset({"", "-", "–", "—"})
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """The cells of a row and its number in the table; ``header`` where the document says that it is one."""
 
     number: int
@@ -36,7 +36,7 @@ class RowSentence(NamedTuple):
     """A sentence made of the cells ``first`` to ``last`` (from 0) of a row."""
 
     text: str
-    row: Row
+    row: TableRow
     first: int
     last: int
 
@@ -47,7 +47,7 @@ class _Cell(NamedTuple):
 
 
 @dataclass
-class Table:
+class TableReader:
     """Takes the rows of one table and gives their sentences, as soon as the columns' names are known.
 
     ``assume_header`` says whether a first row of nothing but text names the columns where nothing else tells.
@@ -56,10 +56,10 @@ class Table:
 
     assume_header: bool = False
     labels: dict[int, str] = field(default_factory=dict)
-    waiting: list[Row] | None = field(default_factory=list)
+    waiting: list[TableRow] | None = field(default_factory=list)
     after_header: bool = False
 
-    def add(self, row: Row) -> Iterator[RowSentence]:
+    def add(self, row: TableRow) -> Iterator[RowSentence]:
         """The sentences that can be made now."""
         cells = _filled_cells(row)
         if row.header:
@@ -93,7 +93,7 @@ class Table:
             self.labels[column] = (f"{above} {text}" if above and above != text else text)[:_LABEL]
         self.after_header, self.waiting = True, None
 
-    def _sentences(self, row: Row, cells: list[_Cell]) -> Iterator[RowSentence]:
+    def _sentences(self, row: TableRow, cells: list[_Cell]) -> Iterator[RowSentence]:
         self.after_header = False
         name, rest = "", cells
         if cells[0].column == 0 and len(cells) > 1:
@@ -122,12 +122,12 @@ class Table:
             yield _sentence(prefix, parts, row, first)
 
 
-def _sentence(prefix: str, parts: list[_Cell], row: Row, first: int) -> RowSentence:
+def _sentence(prefix: str, parts: list[_Cell], row: TableRow, first: int) -> RowSentence:
     text = prefix + ", ".join(part.text for part in parts)
     return RowSentence(text, row, min(first, parts[0].column), parts[-1].column)
 
 
-def _filled_cells(row: Row) -> list[_Cell]:
+def _filled_cells(row: TableRow) -> list[_Cell]:
     texts = ((column, one_line(text)) for column, text in enumerate(row.cells) if text)
     return [_Cell(column, text) for column, text in texts if text not in _NOTHING]
 
@@ -137,7 +137,7 @@ def _is_value(text: str) -> bool:
     return bool(len(text) < 40 and (_NUMBER.match(text) or _DATE.match(text)))
 
 
-def _is_header(rows: list[Row], assume: bool) -> bool:
+def _is_header(rows: list[TableRow], assume: bool) -> bool:
     """Whether the first row names the columns of the others."""
     labels, body = _filled_cells(rows[0]), [_filled_cells(row) for row in rows[1:]]
     texts = [label.text for label in labels]

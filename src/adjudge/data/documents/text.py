@@ -6,8 +6,8 @@ import codecs
 import re
 from collections.abc import Iterable, Iterator
 
-from adjudge.data.documents.files import Problem, Report, SourceFile, open_regular
-from adjudge.data.documents.sentences import Span, split_blocks, to_pages, to_sentences
+from adjudge.data.documents.files import Problem, ProblemReport, SourceFile, open_regular
+from adjudge.data.documents.sentences import TextSpan, split_blocks, to_pages, to_sentences
 from adjudge.errors import DataError
 from adjudge.types import Page
 
@@ -25,7 +25,7 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 _FALLBACK = "cp1252"
 
 
-def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
+def read_pages(file: SourceFile, report: ProblemReport) -> Iterator[Page]:
     """The pages of a text file.
 
     Offsets count the characters of the file as decoded, line ends as they are, a byte order mark left out.
@@ -34,12 +34,12 @@ def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
     yield from to_pages(file.name, file.title, sentences, file.source)
 
 
-def read_source(file: SourceFile, page: str, report: Report) -> str:
+def read_source(file: SourceFile, page: str, report: ProblemReport) -> str:
     """The decoded file."""
     return "".join(text_blocks(file, report))
 
 
-def text_blocks(file: SourceFile, report: Report) -> Iterator[str]:
+def text_blocks(file: SourceFile, report: ProblemReport) -> Iterator[str]:
     """The decoded text of a file, in blocks."""
     encoding = find_encoding(file, report)
     decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
@@ -51,7 +51,7 @@ def text_blocks(file: SourceFile, report: Report) -> Iterator[str]:
         yield text
 
 
-def text_lines(blocks: Iterable[str], longest: int) -> Iterator[Span]:
+def text_lines(blocks: Iterable[str], longest: int) -> Iterator[TextSpan]:
     """The lines of a text, line ends kept; one that is longer than ``longest`` comes in pieces."""
     pending, start = "", 0
     for block in blocks:
@@ -69,12 +69,12 @@ def text_lines(blocks: Iterable[str], longest: int) -> Iterator[Span]:
     yield from _pieces(pending, start, longest)
 
 
-def _pieces(text: str, start: int, longest: int) -> Iterator[Span]:
+def _pieces(text: str, start: int, longest: int) -> Iterator[TextSpan]:
     for offset in range(0, len(text), longest):
-        yield Span(text[offset : offset + longest], start + offset)
+        yield TextSpan(text[offset : offset + longest], start + offset)
 
 
-def find_encoding(file: SourceFile, report: Report) -> str:
+def find_encoding(file: SourceFile, report: ProblemReport) -> str:
     """The encoding of a file: what its mark says, or UTF-8, or what an HTML file declares, or Windows-1252.
 
     Raises ``DataError`` for binary data. The whole file is looked at, so that reading cannot fail midway.

@@ -40,7 +40,7 @@ _ATTEMPTS = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ClaimPlan:
     """A claim and the facts that settle it together; none for NOT ENOUGH INFO."""
 
     text: str
@@ -50,15 +50,15 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class _Attempt:
-    plan: Plan
+class _ClaimAttempt:
+    plan: ClaimPlan
     states: States
     subject: tuple[Fact, ...] = ()
 
 
-def plan(draft: Draft, labels: Sequence[Label], rng: Random) -> tuple[list[Plan], States]:
+def plan(draft: Draft, labels: Sequence[Label], rng: Random) -> tuple[list[ClaimPlan], States]:
     """One claim for each label, and what the pages must say and leave out for the labels to hold."""
-    plans: list[Plan] = []
+    plans: list[ClaimPlan] = []
     states: States = {}
     seen: set[str] = set()
     asked: dict[bool, list[Fact]] = {True: [], False: []}
@@ -75,7 +75,7 @@ def plan(draft: Draft, labels: Sequence[Label], rng: Random) -> tuple[list[Plan]
     return plans, states
 
 
-def gold(plan: Plan, references: Places) -> tuple[tuple[SentenceRef, ...], ...]:
+def gold(plan: ClaimPlan, references: Places) -> tuple[tuple[SentenceRef, ...], ...]:
     """Every alternative group of sentences that settles the claim."""
     if not plan.facts:
         return ()
@@ -84,7 +84,7 @@ def gold(plan: Plan, references: Places) -> tuple[tuple[SentenceRef, ...], ...]:
     return tuple(dict.fromkeys(tuple(dict.fromkeys(group)) for group in groups))
 
 
-def _attempts(draft: Draft, label: Label, asked: Sequence[Fact], rng: Random) -> Iterator[_Attempt]:
+def _attempts(draft: Draft, label: Label, asked: Sequence[Fact], rng: Random) -> Iterator[_ClaimAttempt]:
     """Ever new claims with the label: the form stays until it proves too hard to fit in."""
     chance = rng.random()
     negated = rng.random() < NEGATED_SHARE
@@ -104,7 +104,7 @@ def _must_match(label: Label, negated: bool) -> bool | None:
     return None if label is Label.NOT_ENOUGH_INFO else (label is Label.SUPPORTS) != negated
 
 
-def _single(draft: Draft, label: Label, negated: bool, asked: Sequence[Fact], rng: Random) -> _Attempt:
+def _single(draft: Draft, label: Label, negated: bool, asked: Sequence[Fact], rng: Random) -> _ClaimAttempt:
     if asked and rng.random() < AGAIN_SHARE:
         fact = rng.choice(asked)
     else:
@@ -132,7 +132,7 @@ def _single(draft: Draft, label: Label, negated: bool, asked: Sequence[Fact], rn
         states[fact] = MISSING if matches is None else EXACT
     text = _write_claim(rng.choice(relation.claims), entity, value, negated)
     needs = () if matches is None else (fact,)
-    return _Attempt(Plan(text, label, NEGATION if negated else phenomenon, needs), states, (fact,))
+    return _ClaimAttempt(ClaimPlan(text, label, NEGATION if negated else phenomenon, needs), states, (fact,))
 
 
 def _claim_exactly(
@@ -165,7 +165,7 @@ def _pick_inside(type_: str, truth: str, inside: bool, rng: Random) -> str:
     return rng.choice([value for value in classes if (classes[value] == classes[truth]) == inside])
 
 
-def _confusion(draft: Draft, label: Label, negated: bool, rng: Random) -> _Attempt:
+def _confusion(draft: Draft, label: Label, negated: bool, rng: Random) -> _ClaimAttempt:
     """A claim about one of two namesakes; a wrong or unknown value is the other one's."""
     pairs = [(i, entity.namesake) for i, entity in enumerate(draft.entities) if entity.namesake is not None]
     index, other = rng.choice(pairs)
@@ -181,10 +181,10 @@ def _confusion(draft: Draft, label: Label, negated: bool, rng: Random) -> _Attem
     value = entity.facts[relation.name] if matches else theirs
     states: States = {fact: MISSING if matches is None else EXACT, (other, relation.name): EXACT}
     text = _write_claim(rng.choice(relation.claims), entity, value, negated)
-    return _Attempt(Plan(text, label, CONFUSION, () if matches is None else (fact,)), states)
+    return _ClaimAttempt(ClaimPlan(text, label, CONFUSION, () if matches is None else (fact,)), states)
 
 
-def _two_hop(draft: Draft, label: Label, negated: bool, rng: Random) -> _Attempt:
+def _two_hop(draft: Draft, label: Label, negated: bool, rng: Random) -> _ClaimAttempt:
     path = rng.choice(PATHS)
     index = rng.choice(draft.by_kind[path.kind])
     entity = draft.entities[index]
@@ -200,7 +200,7 @@ def _two_hop(draft: Draft, label: Label, negated: bool, rng: Random) -> _Attempt
     else:
         value = truth if matches else _pick_other(pool, {truth}, rng)
     text = _write_claim(rng.choice(path.claims), entity, value, negated)
-    return _Attempt(Plan(text, label, TWO_HOP, () if matches is None else facts), states)
+    return _ClaimAttempt(ClaimPlan(text, label, TWO_HOP, () if matches is None else facts), states)
 
 
 def _pick_other(pool: Sequence[str], avoid: set[str], rng: Random) -> str:
