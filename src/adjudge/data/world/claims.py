@@ -15,8 +15,7 @@ from random import Random
 
 from adjudge.data.world.facts import Draft, Entity
 from adjudge.data.world.pages import COARSER, EXACT, MISSING, Fact, Places, States
-from adjudge.data.world.schema import COARSE, Relation
-from adjudge.data.world.works import KINDS, PATHS
+from adjudge.data.world.schema import COARSE, KINDS, PATHS, Relation
 from adjudge.types import Label, SentenceRef
 
 PARAPHRASE = "paraphrase"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from random import Random
 
-from adjudge.data.world.schema import FIXED_POOLS, Kind
+from adjudge.data.world.schema import FIXED_POOLS, KINDS, Kind
 from adjudge.data.world.vocabulary import (
     BAND_TITLES,
     COMPANY_TITLES,
@@ -15,7 +15,6 @@ from adjudge.data.world.vocabulary import (
     NOVEL_TITLES,
     spell,
 )
-from adjudge.data.world.works import KINDS
 
 COUNTS = {"person": 9, "town": 4, "river": 3, "film": 3, "novel": 3, "company": 2, "band": 2}
 """Entities per neighbourhood."""
