@@ -60,8 +60,10 @@ class DataSettings(BaseModel):
     test: Path | None = Field(None, description="claims to predict and score when training is done")
     gold: Path | None = Field(None, description="gold groups of the test claims, for the FEVER score")
     field: Literal["evidence", "retrieved"] = Field("evidence", description="which sentences to train on")
-    limit: int | None = Field(None, ge=1, description="train on the first so many claims only")
-    dev_limit: int | None = Field(None, ge=1, description="choose the checkpoint on so many claims only")
+    limit: int | None = Field(
+        None, ge=1, description="train on at most this many claims, from the start of the file"
+    )
+    dev_limit: int | None = Field(None, ge=1, description="choose the checkpoint on at most this many claims")
     labels: tuple[str, ...] = Field(FEVER_LABELS.names, description="the labels, in class order")
     aliases: dict[str, str] = Field(default_factory=dict, description="other spellings of the labels")
 

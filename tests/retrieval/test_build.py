@@ -126,7 +126,7 @@ def test_other_folders_stay_until_they_are_removed_by_name(tmp_path: Path) -> No
     assert report.removed == 1
     assert everything(index) == [("docs~2/a.txt", 0, "Air is thin.")]
     with pytest.raises(
-        DataError, match="is no folder or file that was indexed here; the index holds .*x/docs"
+        DataError, match="is not a folder or file that was indexed here; the index holds .*x/docs"
     ):
         build_index([], index, remove=[first])
 

@@ -25,7 +25,7 @@ def battery(
     model: Annotated[
         str, typer.Option(help="small, hf:ID-or-folder, a run folder or an exported model.")
     ] = "small",
-    limit: Annotated[int | None, typer.Option(min=1, help="Judge the first so many claims of a set.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Judge at most this many claims of a set.")] = None,
     titles: Annotated[bool, typer.Option(help="Show the model the titles of pages.")] = True,
     out: Annotated[Path | None, typer.Option(help="Write the figures as JSON, set by set.")] = None,
     precision: PrecisionOption = "auto",

@@ -80,7 +80,7 @@ def connect(address: str) -> Iterator[Any]:
 
 
 def _check_reachable(address: str) -> None:
-    """Raise where nobody listens; Ray itself would try for minutes."""
+    """Raise where nothing answers; Ray itself would try for minutes."""
     host, colon, port = address.removeprefix("ray://").rpartition(":")
     if colon:
         socket.create_connection((host.strip("[]"), int(port)), timeout=KNOCK_SECONDS).close()

@@ -23,7 +23,7 @@ class Layout:
         one_row: claim and all evidence in one row, rather than a row for each sentence.
         titles: whether the page's title stands before the sentence.
         max_evidence: sentences read of a claim, the first ones.
-        empty_rows: pad every claim to so many rows with rows of nothing (the published code does).
+        empty_rows: pad every claim to this many rows with empty rows (the published code does).
     """
 
     max_length: int = 130

@@ -68,7 +68,7 @@ def measure(
         group: the folder it comes from.
         answers: gold labels with verdicts.
         labels: the judge's labels, in the order of its probabilities.
-        seconds: how long the judge took, if the rate is to be said.
+        seconds: how long the judge took, if the rate is to be reported.
     """
     judged = [_map_gold(answer, labels) for answer in answers]
     if not judged:
@@ -112,7 +112,7 @@ def _mean_figures(sets: Sequence[SetFigures]) -> dict[str, float]:
 
 
 def _map_gold(answer: Answer, labels: LabelSet) -> Answer:
-    """The answer with gold in the judge's labels, where it has but two."""
+    """The answer with gold in the judge's labels, where it has only two."""
     coarse = NOT_SUPPORTED in labels.names and answer.gold not in labels.names
     return answer._replace(gold=NOT_SUPPORTED) if coarse else answer
 

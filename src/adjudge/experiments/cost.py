@@ -28,7 +28,7 @@ _USE = 0.5  # of the speed of a large matrix product, what training reaches
 
 
 class Cost(NamedTuple):
-    """``flops`` of the unfinished runs; ``seconds`` on this machine, or None where it cannot be said."""
+    """``flops`` of the unfinished runs; ``seconds`` on this machine, or None where it cannot be estimated."""
 
     runs: int
     finished: int

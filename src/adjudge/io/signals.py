@@ -1,4 +1,4 @@
-"""How a process ends that is told to."""
+"""How a process ends when it is terminated."""
 
 from __future__ import annotations
 

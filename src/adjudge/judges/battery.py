@@ -15,7 +15,7 @@ from adjudge.judges.protocol import Judge
 from adjudge.types import Example, Verdict
 
 Watch = Callable[[Iterable[Verdict], Path, int], Iterable[Verdict]]
-"""Passes the verdicts of a file on, told the file and how many claims it has."""
+"""Wraps the verdicts of a file; gets the file and how many claims it has."""
 
 SUFFIXES = (".jsonl", ".jsonl.gz", ".json", ".json.gz")
 
@@ -44,13 +44,13 @@ def judge_sets(
 
     Args:
         files: labelled claims with sentences, in any format that has both.
-        judge: who judges them.
-        limit: the first so many claims of a file only.
+        judge: what judges them.
+        limit: judge at most this many claims of a file.
         titles: whether the judge sees the titles of pages.
         watch: wraps the verdicts of a file, for a progress bar.
     """
     for path in files:
-        examples = list(islice(_read_labelled(path), limit))
+        examples = list(islice(read_examples(path, require_labels=True), limit))
         inputs = [example if titles else _drop_titles(example) for example in examples]
         started = time.perf_counter()
         verdicts = list(watch(judge.judge(inputs), path, len(inputs)))
@@ -58,10 +58,6 @@ def judge_sets(
         answers = (Answer(str(e.label), v) for e, v in zip(examples, verdicts, strict=True))
         name = path.name.partition(".")[0]
         yield measure(name, path.absolute().parent.name, answers, judge.labels, seconds)
-
-
-def _read_labelled(path: Path) -> Iterator[Example]:
-    return read_examples(path, require_labels=True)
 
 
 def _drop_titles(example: Example) -> Example:

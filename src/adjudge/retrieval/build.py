@@ -132,17 +132,12 @@ def index_pages(
     meter.report()
     return IndexReport(
         path=str(out),
-        added=0,
-        changed=0,
-        removed=0,
-        unchanged=0,
         pages=meter.pages,
         sentences=meter.sentences,
         indexed_sentences=meter.sentences,
         embedded_sentences=meter.new_vectors,
         vectors=record is not None,
         seconds=time.monotonic() - meter.began,
-        problems=(),
     )
 
 
@@ -311,7 +306,7 @@ def _root_label(path: str | os.PathLike[str], roots: dict[str, str]) -> str:
             return label
     labels = ", ".join(roots.values()) or "nothing"
     raise DataError(
-        f"{printable(path)}: is no folder or file that was indexed here; the index holds {labels}."
+        f"{printable(path)}: is not a folder or file that was indexed here; the index holds {labels}."
     )
 
 

@@ -84,7 +84,7 @@ def automatic_vectors() -> Vectors:
 
 
 def wanted_vectors(vectors: Vectors, manifest: Manifest, sentences: int) -> VectorSettings | None:
-    """The vectors that an index of so many sentences is to have."""
+    """The vectors that an index of ``sentences`` sentences is to have."""
     record = manifest.vectors
     if record is not None and _keeps(vectors):
         return VectorSettings(record.embedder["name"], record.embedder["context"])

@@ -41,7 +41,7 @@ class RetrievalFigures:
 class RetrievalScores:
     """Figures over all claims with gold evidence, per label, and for claims that need two pages or more.
 
-    ``gold_injected`` when gold pages were among the candidates: then these are no figures of a search.
+    ``gold_injected`` when gold pages were among the candidates: then these are not figures of a search.
     """
 
     overall: RetrievalFigures

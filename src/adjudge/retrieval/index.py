@@ -103,7 +103,7 @@ class Index:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Index:
-        """Open the current generation; ``DataError`` when the folder is no index of this version."""
+        """Open the current generation; ``DataError`` when the folder is not an index of this version."""
         path = Path(path)
         check_name(path)
         for _ in range(_ATTEMPTS):

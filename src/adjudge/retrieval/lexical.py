@@ -212,7 +212,7 @@ class _Ranking:
 
 
 def _longest(names: Collection[str]) -> set[str]:
-    """The names that are no part of a longer one: of New York City and York, the former."""
+    """The names that are not part of a longer one: of New York City and York, the former."""
     padded = [f" {name} " for name in names]
     return {name for name in names if not any(f" {name} " in other != f" {name} " for other in padded)}
 

@@ -50,17 +50,17 @@ class IndexReport:
     """What a build did: files by what happened to them, the index as it is now, and all problems."""
 
     path: str
-    added: int
-    changed: int
-    removed: int
-    unchanged: int
     pages: int
     sentences: int
     indexed_sentences: int
     embedded_sentences: int
     vectors: bool
     seconds: float
-    problems: tuple[Problem, ...]
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+    unchanged: int = 0
+    problems: tuple[Problem, ...] = ()
 
     @property
     def rate(self) -> float:

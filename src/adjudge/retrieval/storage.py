@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from filelock import FileLock, Timeout
 
 from adjudge.data.documents import printable
 from adjudge.errors import AdjudgeError, DataError
@@ -89,7 +90,7 @@ def read_manifest(path: Path) -> Manifest:
     try:
         raw = (path / MANIFEST).read_bytes()
     except (FileNotFoundError, NotADirectoryError):
-        state = "is no index (no manifest.json in it)" if path.exists() else "no such index"
+        state = "is not an index (no manifest.json in it)" if path.exists() else "no such index"
         raise IndexUnusable(f"{path}: {state}. Make one: adjudge index DOCUMENTS --out {path}") from None
     except OSError as error:
         raise IndexUnusable(f"{path}: cannot be read ({error.strerror}).") from None
@@ -140,7 +141,7 @@ def open_for_writing(path: Path) -> Iterator[Manifest]:
     check_name(path)
     if path.exists() and not (path / MANIFEST).exists():
         if not path.is_dir() or any(not _is_ours(entry.name) for entry in path.iterdir()):
-            raise IndexUnusable(f"{path}: exists and is no index. Choose another place for the index.")
+            raise IndexUnusable(f"{path}: exists and is not an index. Choose another folder for the index.")
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -203,21 +204,12 @@ def _sync_folder(path: Path) -> None:
 @contextmanager
 def lock_index(path: Path) -> Iterator[None]:
     """Hold the index's lock; the system frees it when the process ends, however it ends."""
-    handle = os.open(path / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
+    lock = FileLock(path / ".lock", blocking=False)
     try:
-        try:
-            if sys.platform == "win32":
-                import msvcrt
-
-                msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-            else:
-                import fcntl
-
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise IndexLocked(
-                f"{path}: another process is writing this index. Wait until it is done."
-            ) from None
+        lock.acquire()
+    except Timeout:
+        raise IndexLocked(f"{path}: another process is writing this index. Wait until it is done.") from None
+    try:
         yield
     finally:
-        os.close(handle)
+        lock.release()

@@ -85,7 +85,7 @@ def parallel_runner(
 def run_processes(
     processes: int, work: Callable[[Job], None], jobs: Sequence[Job], finished: Callable[[Job], None]
 ) -> None:
-    """Do the work of so many jobs at a time (:func:`parallel_runner`)."""
+    """Run several jobs at a time (:func:`parallel_runner`)."""
     threads = max(1, (os.cpu_count() or 1) // processes)
     others = active_children()
     with ProcessPoolExecutor(processes, get_context("spawn"), _begin_process, (threads,)) as pool:

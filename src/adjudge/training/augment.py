@@ -1,7 +1,7 @@
-"""Training examples drawn from claims: fewer sentences, no titles, no gold, so that none of it is new later.
+"""Training examples drawn from claims: fewer sentences, no titles, no gold, as a verifier meets them.
 
-A training file shows every claim with its gold sentences, all five slots full. What a verifier meets is
-otherwise: some sentences or none, with titles or without, often related to the claim and yet not enough.
+A training file shows every claim with its gold sentences, all five slots full. What a verifier reads is
+different: some sentences or none, with titles or without, often related to the claim and yet not enough.
 Each draw gives a claim one of these views:
 
     gold        gold sentences among others                               → the claim's label
@@ -33,9 +33,9 @@ from adjudge.types import Evidence, Example, Label
 NEI = Label.NOT_ENOUGH_INFO.value
 GOLD_SHOWN = 3
 MANY_GOLD = 3
-"""A claim with more gold sentences than this is told again and again: without them it may still be."""
+"""A claim with more gold sentences than this is supported in many sentences: other sentences may still decide it."""
 SAME_SENTENCE = 0.5
-"""Two sentences that share so much of their words say the same."""
+"""Two sentences that share at least this part of their words say the same."""
 
 _WORD = re.compile(r"[A-Za-z]{4,}|\d+")
 
@@ -128,7 +128,7 @@ def _draw(
             example = view(data, claim, room, rng)
             if example is not None:
                 return example
-            break  # the claim does not lend itself to this view
+            break  # this view cannot be made of the claim
         chance -= share
     return _show_gold(claim, settings.sentences, rng)
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from adjudge.training.ranker import RankerReport
     from adjudge.types import Evidence, Verdict
 
-INJECTED = "Gold pages were offered to the selector (--inject-gold): these are no figures of a search."
+INJECTED = "Gold pages were offered to the selector (--inject-gold): these are not figures of a search."
 BAR = 12
 COLOURS = {
     Label.SUPPORTS.value: "green",

@@ -86,7 +86,7 @@ def read_pages(file: SourceFile, report: ProblemReport) -> Iterator[Page]:
 
 
 def strict_report(strict: bool, report: ProblemReport | None) -> ProblemReport:
-    """A report that raises when strict and something is skipped, and is silent when there is no ear."""
+    """A report that raises when strict and something is skipped, and does nothing when ``report`` is None."""
 
     def tell(problem: Problem) -> None:
         if strict and problem.skipped:

@@ -1,4 +1,4 @@
-"""Which files a corpus has: folders walked without leaving them, and without opening what is no document."""
+"""Which files a corpus has: folders walked without leaving them, and without opening what is not a document."""
 
 from __future__ import annotations
 
@@ -97,7 +97,9 @@ def walk(
         report(Problem(printable(root), "is neither a file nor a folder."))
     elif not suffix_of(root.name):
         known = " ".join(SUFFIXES)
-        report(Problem(printable(root), f"is of no type that can be read; names must end in one of {known}"))
+        report(
+            Problem(printable(root), f"is not of a type that can be read; names must end in one of {known}")
+        )
     else:
         source = printable(os.path.abspath(root))
         yield SourceFile(
@@ -110,7 +112,7 @@ def open_regular(path: Path) -> IO[bytes]:
     handle = os.open(path, _READ_FLAGS)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
-        raise DataError("is no ordinary file.")
+        raise DataError("is not an ordinary file.")
     return os.fdopen(handle, "rb")
 
 
@@ -199,7 +201,7 @@ def _entry_file(
         return None
     status = entry.stat(follow_symlinks=False)
     if not stat.S_ISREG(status.st_mode):
-        report(Problem(_short(entry.path), "is no ordinary file."))
+        report(Problem(_short(entry.path), "is not an ordinary file."))
         return None
     path = Path(entry.path)
     name = f"{label}/{printable(path.relative_to(root).as_posix())}"

@@ -212,7 +212,7 @@ def html_blocks(texts: Iterable[str], text: HtmlText | None = None) -> Iterator[
     from lxml import etree
 
     text = text or HtmlText()
-    # The encoding is ours to find: told UTF-8, the parser heeds no declaration in the file.
+    # The encoding is ours to find: given UTF-8, the parser ignores declarations in the file.
     new = partial(etree.HTMLParser, target=text, encoding="utf-8", no_network=True, huge_tree=True)
     parser, fed = new(), 0
     for block in texts:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from adjudge.data.documents.blocks import Block
-from adjudge.data.documents.tables import RowSentence, TableReader, TableRow
+from adjudge.data.documents.tables import TableReader, TableRow, row_blocks
 
 MAX_SPAN = 1000
 """Columns of a row, and rows or columns of a cell; what a file says beyond that is left out."""
@@ -63,27 +63,21 @@ class HtmlTable:
         width = max(self.cells) + 1
         cells = [self.cells[column][1] if column in self.cells else "" for column in range(width)]
         tags = {tag for tag, text in self.cells.values() if text}
-        title = len({text for text in cells if text}) == 1  # one cell over all columns is no header
+        title = len({text for text in cells if text}) == 1  # one cell over all columns is not a header
         self.rows += 1
         self.cells, self.column = {}, 0
         if tags == {"th"}:
             row = TableRow(self.rows, cells[:1]) if title else TableRow(self.rows, cells, header=True)
         else:
             row = TableRow(self.rows, cells)
-        yield from self._blocks(self.table.add(row))
+        yield from row_blocks(self.table.add(row), f"table {self.number}")
 
     def close(self) -> Iterator[Block]:
         """The sentences of the rows that wait."""
-        yield from self._blocks(self.table.close())
-
-    def _blocks(self, sentences: Iterable[RowSentence]) -> Iterator[Block]:
-        for text, row, _, _ in sentences:
-            yield Block(text, whole=True, location=f"table {self.number}, row {row.number}")
+        yield from row_blocks(self.table.close(), f"table {self.number}")
 
 
 def _span(value: str | None) -> int:
-    return (
-        min(max(int(value), 1), MAX_SPAN)
-        if value and value.isascii() and value.isdigit() and len(value) < 9
-        else 1
-    )
+    if not value or not value.isascii() or not value.isdigit() or len(value) >= 9:
+        return 1
+    return min(max(int(value), 1), MAX_SPAN)

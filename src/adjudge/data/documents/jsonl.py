@@ -112,7 +112,7 @@ def _too_long(identity: str) -> str:
 
 
 def _records(stream: IO[bytes], name: str, report: ProblemReport) -> Iterator[tuple[int, Record]]:
-    """Yield (line number, object); lines that are no objects are reported and passed over."""
+    """Yield (line number, object); lines that are not objects are reported and passed over."""
     line_number = 0
     try:
         while line := stream.readline(MAX_LINE):

@@ -59,9 +59,9 @@ def _parse(file: SourceFile) -> Message:
         # The older policy: its parser of headers is simple, and takes no longer for a long one.
         message = email.message_from_bytes(content, policy=email.policy.compat32)
     except Exception as error:
-        raise DataError(f"is no readable mail ({type(error).__name__}: {error}).") from None
+        raise DataError(f"is not a readable mail ({type(error).__name__}: {error}).") from None
     if not any(_header(message, name) for name in ("From", "Date", "Subject")):
-        raise DataError("is no mail: it has no sender, date or subject.")
+        raise DataError("is not a mail: it has no sender, date or subject.")
     return message
 
 

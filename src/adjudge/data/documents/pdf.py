@@ -52,7 +52,7 @@ def pdf_texts(file: SourceFile, report: ProblemReport) -> Iterator[tuple[int, st
         except DataError:
             raise
         except Exception as error:
-            raise DataError(f"is no readable PDF ({_reason(error)}).") from None
+            raise DataError(f"is not a readable PDF ({_reason(error)}).") from None
         for page_number in range(1, count + 1):
             try:
                 text = reader.pages[page_number - 1].extract_text()
@@ -81,7 +81,7 @@ def _reason(error: Exception) -> str:
 
 @contextmanager
 def _silence_pypdf() -> Iterator[None]:
-    """Hush: pypdf logs every oddity of a file; the report says what matters."""
+    """Keep pypdf from logging: the report names the problems that matter."""
     logger = logging.getLogger("pypdf")
     level = logger.level
     logger.setLevel(logging.CRITICAL)

@@ -11,7 +11,7 @@ from typing import Any
 from adjudge.data.documents.blocks import Block, block_sentences, block_text, one_line
 from adjudge.data.documents.files import ProblemReport, SourceFile
 from adjudge.data.documents.package import open_package
-from adjudge.data.documents.tables import TableReader, TableRow
+from adjudge.data.documents.tables import TableReader, TableRow, row_blocks
 from adjudge.types import Page
 
 
@@ -76,14 +76,8 @@ def _paragraphs(frame: Any, location: str, heading: bool = False) -> Iterator[Bl
 
 def _rows(shape: Any, location: str) -> Iterator[Block]:
     table = TableReader()
-
-    def located(sentences: Iterable[Any]) -> Iterator[Block]:
-        for text, row, _, _ in sentences:
-            yield Block(text, whole=True, location=f"{location}, row {row.number}")
-
     for row_number, row in enumerate(shape.rows, start=1):
         cells = [cell.text for cell in row.cells]
-        yield from located(
-            table.add(TableRow(row_number, cells, True if row_number == 1 and shape.first_row else None))
-        )
-    yield from located(table.close())
+        header = True if row_number == 1 and shape.first_row else None
+        yield from row_blocks(table.add(TableRow(row_number, cells, header)), location)
+    yield from row_blocks(table.close(), location)

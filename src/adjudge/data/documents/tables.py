@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from adjudge.data.documents.blocks import one_line
+from adjudge.data.documents.blocks import Block, one_line
 from adjudge.data.documents.sentences import split
 
 ROW_TEXT = 400
@@ -120,6 +120,12 @@ class TableReader:
                 parts.append(_Cell(column, part))
         if parts:
             yield _sentence(prefix, parts, row, first)
+
+
+def row_blocks(sentences: Iterable[RowSentence], table: str) -> Iterator[Block]:
+    """Sentences as blocks that say the table and the row."""
+    for text, row, _, _ in sentences:
+        yield Block(text, whole=True, location=f"{table}, row {row.number}")
 
 
 def _sentence(prefix: str, parts: list[_Cell], row: TableRow, first: int) -> RowSentence:

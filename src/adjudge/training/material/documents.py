@@ -27,7 +27,7 @@ WEIGHTS = {
     "decision": 2,
     "limit": 2,
 }
-"""How much oftener a frame with many wordings is drawn; others once."""
+"""How often a frame with many wordings is drawn, compared with 1 for the others."""
 
 
 def document_groups(count: int, seed: int) -> Iterator[list[Example]]:

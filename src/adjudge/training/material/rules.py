@@ -257,7 +257,7 @@ _FRAMES = (
 
 
 def frame(text: str, rng: random.Random) -> str | None:
-    """The sentence said to be so."""
+    """The sentence with an opening such as ``it is true that``."""
     start = text if _NAMED_START.match(text) else text[0].lower() + text[1:]
     return rng.choice(_FRAMES).format(start)
 

@@ -23,7 +23,7 @@ from adjudge.training.material.rules import (
 from adjudge.types import Evidence, Example, Label
 
 WORDS = range(7, 27)
-"""Sentences of so many words are taken."""
+"""Only sentences of this many words are used."""
 LONG, LONG_TRIES = 18, 2
 IN_BOTH = 0.25
 """Share of the sentences that are changed before anything is made of them: a changed fact, or a ``not``, is not by

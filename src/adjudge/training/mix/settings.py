@@ -64,7 +64,7 @@ class MixSettings(BaseModel):
 
 
 def find_mix(train: Path | None) -> MixSettings | None:
-    """The mix that a training file was drawn as, which stands beside it; None where it is no mix."""
+    """The mix that a training file was drawn as, which stands beside it; None where it is not a mix."""
     path = None if train is None else train.with_name(MIX)
     return None if path is None or not path.is_file() else read_mix(str(path))
 

@@ -31,7 +31,7 @@ EXAMPLES_OF_FACT = 3
 
 
 def read_groups(source: MixSource, settings: MixSettings, data: Path, wanted: int) -> Split:
-    """The groups of a source, of which about so many examples are wanted."""
+    """The groups of a source, enough for about ``wanted`` examples."""
     return _KINDS[source.kind](source, settings, data, wanted)
 
 

@@ -13,7 +13,7 @@ from adjudge.training.mix.sources import Group
 from adjudge.types import Evidence, Example, Label
 
 SAME_FACT = 0.4
-"""Evidence of which so much of the words is shared may be about the same fact."""
+"""Evidence that shares more than this part of its words may be about the same fact."""
 FEW = 3
 """Only fewer sentences than this get others beside them."""
 _WORD = re.compile(r"[a-z]{4,}|\d+")
