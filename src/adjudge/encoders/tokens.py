@@ -18,6 +18,7 @@ import numpy.typing as npt
 from adjudge.encoders.dataset import CHUNK, NO_LABEL, Dataset
 from adjudge.encoders.rows import RowWriter
 from adjudge.io.chunks import chunks
+from adjudge.io.files import sha256
 from adjudge.types import ClaimId, Example, LabelSet
 
 ARRAYS: dict[str, Any] = {
@@ -136,4 +137,4 @@ def _parts(writer: RowWriter) -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder:
         for name in sorted(writer.tokenizer.save_pretrained(folder)):
             if os.path.isfile(name):
-                yield hashlib.sha256(Path(name).read_bytes()).hexdigest()
+                yield sha256(Path(name))

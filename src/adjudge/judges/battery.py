@@ -9,10 +9,11 @@ from itertools import islice
 from pathlib import Path
 
 from adjudge.data.formats import read_examples
+from adjudge.data.text import drop_title
 from adjudge.errors import DataError
 from adjudge.evaluation.battery import Answer, SetFigures, measure
 from adjudge.judges.protocol import Judge
-from adjudge.types import Example, Verdict
+from adjudge.types import Verdict
 
 Watch = Callable[[Iterable[Verdict], Path, int], Iterable[Verdict]]
 """Wraps the verdicts of a file; gets the file and how many claims it has."""
@@ -51,14 +52,12 @@ def judge_sets(
     """
     for path in files:
         examples = list(islice(read_examples(path, require_labels=True), limit))
-        inputs = [example if titles else _drop_titles(example) for example in examples]
+        inputs = examples
+        if not titles:
+            inputs = [replace(e, evidence=tuple(map(drop_title, e.evidence))) for e in examples]
         started = time.perf_counter()
         verdicts = list(watch(judge.judge(inputs), path, len(inputs)))
         seconds = time.perf_counter() - started
         answers = (Answer(str(e.label), v) for e, v in zip(examples, verdicts, strict=True))
         name = path.name.partition(".")[0]
         yield measure(name, path.absolute().parent.name, answers, judge.labels, seconds)
-
-
-def _drop_titles(example: Example) -> Example:
-    return replace(example, evidence=tuple(replace(s, page="", title="") for s in example.evidence))

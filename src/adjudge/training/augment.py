@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 from adjudge.config import DEFAULT_EVIDENCE, AugmentSettings
 from adjudge.data import world
 from adjudge.data.kgat import TrainingClaim
-from adjudge.data.text import evidence_title
+from adjudge.data.text import drop_title, evidence_title
 from adjudge.training.alter import Names, alter, collect_names
 from adjudge.training.entities import is_held_out, leading_entity, title_of, titles_by_sentence
 from adjudge.types import Evidence, Example, Label
@@ -93,7 +93,7 @@ def draw_examples(data: ClaimPool, settings: AugmentSettings, seed: int) -> Iter
             rng = random.Random(f"{seed} {pass_index} {claim.id}")
             text, evidence, label = _draw(data, claim, settings, rng)
             if rng.random() < settings.title_dropout:
-                evidence = [replace(sentence, page="", title="") for sentence in evidence]
+                evidence = list(map(drop_title, evidence))
             rng.shuffle(evidence)
             yield Example(f"{claim.id}/{pass_index}", text, tuple(evidence), label)
         if settings.invented:

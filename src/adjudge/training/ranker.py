@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from adjudge.config import TrainingSettings
+from adjudge.data.text import drop_title
 from adjudge.encoders.dataset import Dataset, tokenize
 from adjudge.encoders.frozen import cache_states
 from adjudge.encoders.rows import RowWriter
@@ -70,7 +71,7 @@ def ranking_data(
         any_of_rest = rng.sample(rest, min(settings.negatives - hard, len(rest)))
         sentences = [*gold, *example.others[:hard], *any_of_rest]
         if rng.random() < settings.title_dropout:
-            sentences = [replace(sentence, page="", title="") for sentence in sentences]
+            sentences = list(map(drop_title, sentences))
         sampled.append(Example(index, example.claim, tuple(sentences)))
         counts.append(len(gold))
     return RankingData(tokenize(sampled, writer, FEVER_LABELS), np.asarray(counts, dtype=np.int64))
@@ -113,10 +114,8 @@ def train_ranker(
             held_out_data, rows=cache_states(ranker.module.backbone, held_out_data.rows, cache)
         )
     folder.mkdir(parents=True, exist_ok=True)
-    task, identity = (
-        RankerTask(ranker, data, held_out_data, training),
-        _identity(settings, data, held_out_data),
-    )
+    task = RankerTask(ranker, data, held_out_data, training)
+    identity = _identity(settings, data, held_out_data)
     progress = train(task, training, folder, identity=identity, resume=resume, workers=workers, report=report)
     return load_ranker(folder), progress
 

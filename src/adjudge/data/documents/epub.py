@@ -6,7 +6,6 @@ Offsets count in the text extracted from that chapter, as from HTML.
 from __future__ import annotations
 
 import posixpath
-import re
 import zipfile
 from collections.abc import Iterator
 from typing import Any
@@ -16,7 +15,7 @@ from adjudge.data.documents.blocks import Block, block_sentences, block_text, on
 from adjudge.data.documents.files import Problem, ProblemReport, SourceFile
 from adjudge.data.documents.html import HtmlText, html_blocks
 from adjudge.data.documents.package import MAX_PART, open_package
-from adjudge.data.documents.sentences import to_pages
+from adjudge.data.documents.sentences import numbered_part, to_pages
 from adjudge.data.documents.text import decode
 from adjudge.errors import DataError
 from adjudge.types import Page
@@ -25,7 +24,6 @@ _CONTAINER = "META-INF/container.xml"
 _ENCRYPTION = "META-INF/encryption.xml"
 _PAGES = ("application/xhtml+xml", "text/html")
 _BLOCK = 1 << 16
-_CHAPTER = re.compile(r"#chapter=(\d+)")
 
 
 def read_pages(file: SourceFile, report: ProblemReport) -> Iterator[Page]:
@@ -40,11 +38,9 @@ def read_pages(file: SourceFile, report: ProblemReport) -> Iterator[Page]:
 
 def read_source(file: SourceFile, page: str, report: ProblemReport) -> str | None:
     """The text of the chapter that ``#chapter=N`` names."""
-    wanted = _CHAPTER.search(page)
-    for chapter, _, _, blocks in _chapters(file, report):
-        if wanted and int(wanted[1]) == chapter:
-            return block_text(blocks)
-    return None
+    wanted = numbered_part(page, "chapter")
+    chapters = (blocks for chapter, _, _, blocks in _chapters(file, report) if chapter == wanted)
+    return next(map(block_text, chapters), None)
 
 
 def _chapters(file: SourceFile, report: ProblemReport) -> Iterator[tuple[int, str, HtmlText, list[Block]]]:

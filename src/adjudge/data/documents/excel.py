@@ -16,7 +16,7 @@ from adjudge.data.documents.blocks import Block, block_sentences, block_text, on
 from adjudge.data.documents.cell_format import cell_text
 from adjudge.data.documents.files import Problem, ProblemReport, SourceFile
 from adjudge.data.documents.package import Package, open_package
-from adjudge.data.documents.sentences import to_pages
+from adjudge.data.documents.sentences import numbered_part, to_pages
 from adjudge.data.documents.tables import RowSentence, TableReader, TableRow
 from adjudge.types import Page
 
@@ -27,7 +27,6 @@ MAX_COLUMNS = 1024
 
 _SHEETS = "xl/worksheets/"
 _BATCH = 500
-_SHEET = re.compile(r"#sheet=(\d+)")
 _PLAIN_NAME = re.compile(r"[^\W\d]\w*$")
 _NO_RESULT = re.compile(rb"(?:</f>|<f(?:\s[^<>]{0,500})?/>)\s{0,100}(?:<v\s?/>|<v></v>|</c>)")
 
@@ -47,10 +46,10 @@ def read_pages(file: SourceFile, report: ProblemReport) -> Iterator[Page]:
 
 def read_source(file: SourceFile, page: str, report: ProblemReport) -> str | None:
     """The sentences of the sheet that ``#sheet=N`` names."""
-    wanted = _SHEET.search(page)
+    wanted = numbered_part(page, "sheet")
     with open_package(file, "Excel file (.xlsx)", streamed=_SHEETS) as package:
         for sheet_number, sheet in _sheets(package, file, report):
-            if wanted and int(wanted[1]) == sheet_number:
+            if sheet_number == wanted:
                 return block_text(_blocks(sheet, file, report))
     return None
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from adjudge.data.documents.files import Problem, ProblemReport, SourceFile, open_regular
-from adjudge.data.documents.sentences import split_blocks, to_sentences
+from adjudge.data.documents.sentences import numbered_part, split_blocks, to_sentences
 from adjudge.errors import DataError
 from adjudge.types import Page
 
@@ -30,10 +30,8 @@ def read_pages(file: SourceFile, report: ProblemReport) -> Iterator[Page]:
 
 def read_source(file: SourceFile, page: str, report: ProblemReport) -> str | None:
     """The text of the page that ``#page=N`` names."""
-    wanted = page.rpartition("#page=")[2]
-    return next(
-        (text for page_number, text, _ in pdf_texts(file, report) if str(page_number) == wanted), None
-    )
+    wanted = numbered_part(page, "page")
+    return next((text for page_number, text, _ in pdf_texts(file, report) if page_number == wanted), None)
 
 
 def pdf_texts(file: SourceFile, report: ProblemReport) -> Iterator[tuple[int, str, str]]:

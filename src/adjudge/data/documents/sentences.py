@@ -95,6 +95,12 @@ def to_pages(name: str, title: str, sentences: Iterable[Sentence], source: str) 
         yield Page(_part_name(name, part_number), title, tuple(part), source)
 
 
+def numbered_part(page: str, kind: str) -> int:
+    """The N of a page that is named ``file#kind=N``; 0 where it names no such part."""
+    match = re.search(rf"#{kind}=(\d+)", page)
+    return int(match[1]) if match else 0
+
+
 def _part_name(name: str, part_number: int) -> str:
     return name if part_number == 1 else f"{name}#{part_number}"
 

@@ -11,6 +11,7 @@ from typing import Any
 from adjudge.data.documents.blocks import Block, block_sentences, block_text, one_line
 from adjudge.data.documents.files import ProblemReport, SourceFile
 from adjudge.data.documents.package import open_package
+from adjudge.data.documents.sentences import numbered_part
 from adjudge.data.documents.tables import TableReader, TableRow, row_blocks
 from adjudge.types import Page
 
@@ -27,10 +28,9 @@ def read_pages(file: SourceFile, report: ProblemReport) -> Iterator[Page]:
 
 def read_source(file: SourceFile, page: str, report: ProblemReport) -> str | None:
     """The text of the slide that ``#slide=N`` names."""
-    wanted = page.rpartition("#slide=")[2]
-    return next(
-        (block_text(blocks) for slide_number, _, blocks in _slides(file) if str(slide_number) == wanted), None
-    )
+    wanted = numbered_part(page, "slide")
+    slides = (blocks for slide_number, _, blocks in _slides(file) if slide_number == wanted)
+    return next(map(block_text, slides), None)
 
 
 def _slides(file: SourceFile) -> Iterator[tuple[int, str, list[Block]]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import random
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,6 +14,7 @@ from adjudge.data.text import evidence_title
 from adjudge.errors import ConfigError
 from adjudge.io.jsonl import read_json_lines
 from adjudge.training.augment import build_claim_pool, draw_examples, gold_and_retrieved_views, hold_out
+from adjudge.training.entities import is_in_share
 from adjudge.training.material.documents import document_groups
 from adjudge.training.material.sentences import select_usable, sentence_groups
 from adjudge.training.mix.settings import MixSettings, MixSource
@@ -105,8 +105,7 @@ def _split(groups: Iterable[Group], share: float) -> Split:
     training: list[Group] = []
     held_out: list[Group] = []
     for group in groups:
-        hashed = int(hashlib.sha256(_key(group).encode()).hexdigest()[:8], 16)
-        (held_out if hashed < share * 2**32 else training).append(group)
+        (held_out if is_in_share(_key(group), share) else training).append(group)
     return training, held_out
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from adjudge.data.text import evidence_title
+from adjudge.data.text import drop_title, evidence_title
 from adjudge.training.mix.settings import MixSource
 from adjudge.training.mix.sources import Group
 from adjudge.types import Evidence, Example, Label
@@ -80,7 +80,7 @@ def _view(
                 continue
             evidence.append(beside.evidence[0])
     if not titled:
-        evidence = [replace(sentence, title="", page="") for sentence in evidence]
+        evidence = list(map(drop_title, evidence))
     rng.shuffle(evidence)
     return replace(example, evidence=tuple(evidence), label=label)
 
