@@ -99,12 +99,12 @@ class ModelSettings(BaseModel):
 
     @field_validator("kind")
     @classmethod
-    def _is_known(cls, kind: str) -> str:
+    def _check_kind(cls, kind: str) -> str:
         return _one_of(kind, KINDS)
 
     @field_validator("options")
     @classmethod
-    def _are_of_the_kind(cls, options: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+    def _check_options(cls, options: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
         """Checked by the kind's own ``Settings``; its defaults are left out."""
         if not options or "kind" not in info.data:
             return options
@@ -142,7 +142,7 @@ class ObjectiveSettings(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _a_table_of_ones_own_has_a_name(cls, values: Any) -> Any:
+    def _name_custom_table(cls, values: Any) -> Any:
         if isinstance(values, dict) and values.get("complement") is not None and "name" not in values:
             return {**values, "name": CUSTOM}
         return values
@@ -154,7 +154,7 @@ class ObjectiveSettings(BaseModel):
 
     @field_validator("name")
     @classmethod
-    def _is_known(cls, name: str, info: ValidationInfo) -> str:
+    def _check_name(cls, name: str, info: ValidationInfo) -> str:
         if info.data.get("complement") is None:
             return _one_of(name, OBJECTIVES)
         if name in OBJECTIVES:
@@ -162,7 +162,7 @@ class ObjectiveSettings(BaseModel):
         return name
 
     @model_validator(mode="after")
-    def _released_is_what_was_released(self) -> ObjectiveSettings:
+    def _check_released(self) -> ObjectiveSettings:
         if self.variant == "released" and self.complement is not None:
             raise ValueError(f"variant 'released' is defined for {', '.join(OBJECTIVES)} only")
         if self.variant == "released" and (self.weighting, self.normalise) != ("gold", "claims"):
@@ -222,7 +222,7 @@ class AugmentSettings(BaseModel):
     invented: int = Field(0, ge=0, description="claims of a made-up world added to every pass")
 
     @model_validator(mode="after")
-    def _shares_fit(self) -> AugmentSettings:
+    def _check_shares(self) -> AugmentSettings:
         total = self.retrieved + self.contrast + self.irrelevant + self.nothing + self.altered
         if total > 1 + 1e-9:
             raise ValueError(f"the views' shares add up to {total:.3g}, expected at most 1")
@@ -241,7 +241,7 @@ class RunSettings(BaseModel):
     augment: AugmentSettings | None = None
 
     @model_validator(mode="after")
-    def _parts_fit(self) -> RunSettings:
+    def _check_parts(self) -> RunSettings:
         table, labels = self.objective.complement, self.data.label_set
         if table is None:
             complement_of(self.objective.name, labels)

@@ -143,7 +143,7 @@ class VectorBuild:
         identity = self.settings.identity(embedder)
         dimension = embedder.backbone.hidden_size
         (self.folder / FOLDER).mkdir()
-        known = Known(dimension)
+        known = KnownVectors(dimension)
         segments = []
         if old is not None and record is not None and record.embedder == identity:
             for name in record.segments:
@@ -158,7 +158,7 @@ class VectorBuild:
             segments = [self._merge(segments, dimension)]
         return VectorRecord(identity, dimension, segments)
 
-    def _carry(self, segment: Segment, removed: Sequence[Range], known: Known) -> bool:
+    def _carry(self, segment: Segment, removed: Sequence[Range], known: KnownVectors) -> bool:
         """Take over a segment without the removed sentences, whose vectors stay known while this build lasts."""
         numbers = np.array(segment.numbers)
         is_removed = np.zeros(len(numbers), np.bool_)
@@ -182,7 +182,9 @@ class VectorBuild:
                 link_file(path, copy)
         return True
 
-    def _embed(self, index: Index, new: Range, embedder: Embedder, known: Known, journal: RowFiles) -> bool:
+    def _embed(
+        self, index: Index, new: Range, embedder: Embedder, known: KnownVectors, journal: RowFiles
+    ) -> bool:
         """Write a segment for the new sentences; False where there are none."""
         total, began, measured, rows = new[1] - new[0], time.monotonic(), 0, 0
         with write_segment(self.folder / FOLDER, self.folder.name) as writer:
@@ -218,7 +220,7 @@ class VectorBuild:
         return merged
 
 
-class Known:
+class KnownVectors:
     """Vectors by the hash of their text, in files that are mapped."""
 
     def __init__(self, dimension: int) -> None:
@@ -276,7 +278,7 @@ def write_segment(folder: Path, name: str) -> Iterator[RowFiles]:
 
 
 @contextmanager
-def open_journal(folder: Path, identity: dict[str, Any], known: Known) -> Iterator[RowFiles]:
+def open_journal(folder: Path, identity: dict[str, Any], known: KnownVectors) -> Iterator[RowFiles]:
     """The journal of a build: what an interrupted one left becomes known, and more is added.
 
     A vector is written before its key, so that every whole key has its vector.

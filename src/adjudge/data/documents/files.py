@@ -133,7 +133,7 @@ def limit_reports(file: SourceFile, report: ProblemReport, what: str) -> Iterato
 
 
 @dataclass
-class _Others:
+class _OtherTypes:
     """Files of a folder whose types are not read."""
 
     names: list[str] = field(default_factory=list)
@@ -160,7 +160,7 @@ class _Others:
 
 
 def _walk_folder(root: Path, label: str, report: ProblemReport, exclude: Path | None) -> Iterator[SourceFile]:
-    others = _Others()
+    others = _OtherTypes()
     waiting = [root]
     while waiting:
         folder = waiting.pop()
@@ -188,7 +188,7 @@ def _walk_folder(root: Path, label: str, report: ProblemReport, exclude: Path | 
 
 
 def _entry_file(
-    entry: os.DirEntry[str], root: Path, label: str, report: ProblemReport, others: _Others
+    entry: os.DirEntry[str], root: Path, label: str, report: ProblemReport, others: _OtherTypes
 ) -> SourceFile | None:
     if entry.is_symlink():
         target = Path(os.path.realpath(entry.path))
