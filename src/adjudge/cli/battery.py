@@ -78,11 +78,8 @@ def battery(
 def _record(model: str, figures: Sequence[SetFigures]) -> dict[str, Any]:
     from adjudge.evaluation.battery import means
 
-    return {
-        "model": model,
-        "sets": [set_figures.to_dict() for set_figures in figures],
-        "means": means(figures),
-    }
+    sets = [set_figures.to_dict() for set_figures in figures]
+    return {"model": model, "sets": sets, "means": means(figures)}
 
 
 def _table(model: str, figures: Sequence[SetFigures]) -> Table:

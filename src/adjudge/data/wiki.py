@@ -97,13 +97,12 @@ def _member_records(name: str, stream: IO[bytes]) -> Iterator[tuple[int, Record]
 def _pages(name: str, records: Iterable[tuple[int, Record]]) -> Iterator[Page]:
     seen: dict[str, int] = {}
     for line_number, record in records:
-        page = page_of(record, f"{name}:{line_number}")
+        location = f"{name}:{line_number}"
+        page = page_of(record, location)
         if page is None:
             continue
         if page.id in seen:
-            raise DataError(
-                f"{name}:{line_number}: page {page.id!r} was already given in line {seen[page.id]}."
-            )
+            raise DataError(f"{location}: page {page.id!r} was already given in line {seen[page.id]}.")
         seen[page.id] = line_number
         yield page
 
@@ -153,11 +152,7 @@ def _page_record(page: Page) -> dict[str, Any]:
         if line_number in by_line:
             sentence = by_line[line_number]
             links = [page_title(link) for link in sentence.links]
-            fields = [
-                str(line_number),
-                sentence.text,
-                *(link for target in links for link in (target, target)),
-            ]
+            fields[1:] = [sentence.text, *(link for target in links for link in (target, target))]
         lines.append("\t".join(_BREAKS.sub(" ", field) for field in fields))
     text = " ".join(sentence.text for sentence in page.sentences)
     title = {} if page.title == page_title(page.id) else {"title": page.title}

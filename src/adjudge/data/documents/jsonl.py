@@ -85,11 +85,8 @@ def _text_pages(file: SourceFile, stream: IO[bytes], report: ProblemReport) -> I
         try:
             identity, title, text = _fields(file, line_number, record)
         except DataError as error:
-            report(
-                Problem(
-                    file.source, str(error).removeprefix(f"{file.source}:{line_number}: "), line=line_number
-                )
-            )
+            message = str(error).removeprefix(f"{file.source}:{line_number}: ")
+            report(Problem(file.source, message, line=line_number))
             continue
         yield from to_pages(identity, title, to_sentences(split_blocks([text])), file.source)
 

@@ -38,23 +38,12 @@ def amount(rng: random.Random) -> Fact:
     """How much or how many, exactly and compared with round numbers."""
     kind = rng.choice(read_wordings("amounts")["amount"]["kind"])
     subjects, others = kind["subjects"], kind["others"]
-    subject, unit, value = (
-        rng.choice(subjects),
-        rng.choice(kind["units"]),
-        draw_whole_number(rng, *kind["reach"]),
-    )
+    subject, unit = rng.choice(subjects), rng.choice(kind["units"])
+    value = draw_whole_number(rng, *kind["reach"])
     phrases = _select_same_kind(rng.choice(kind["phrases"]), kind["phrases"])
     below, above = _bounds(rng, value)
-    ends = [
-        "",
-        "",
-        "",
-        "",
-        f", as {rng.choice(_SOURCES)} states",
-        f" and {rng.choice(others)}",
-        ", not counting extras",
-    ]
-    end = rng.choice(ends)
+    ends = (f", as {rng.choice(_SOURCES)} states", f" and {rng.choice(others)}", ", not counting extras")
+    end = rng.choice(("", "", "", "", *ends))
     before = rng.choice(_BEFORE).format(y=rng.randint(1960, 2024))
 
     def state(quantity: str) -> list[str]:
@@ -74,9 +63,8 @@ def amount(rng: random.Random) -> Fact:
     if near != value:
         supports += bounded(("about", "roughly", "nearly" if near > value else "just over"), near)
     wrong = _draw_another(rng, value)
-    refutes = state(with_unit(wrong)) * 3 + state(
-        f"{'only' if wrong < value else 'as much as'} {with_unit(wrong)}"
-    )
+    refutes = state(with_unit(wrong)) * 3
+    refutes += state(f"{'only' if wrong < value else 'as much as'} {with_unit(wrong)}")
     refutes += bounded(MORE, above) + bounded(LESS, below)
     if unit in SMALLER_UNITS:
         factor, smaller = SMALLER_UNITS[unit]
@@ -91,11 +79,7 @@ def amount(rng: random.Random) -> Fact:
 def limit(rng: random.Random) -> Fact:
     """A measured value and the limit that it keeps or breaks."""
     texts = read_wordings("amounts")["limit"]
-    subject, site, unit = (
-        rng.choice(texts["things"]),
-        rng.choice(texts["places"]),
-        rng.choice(texts["units"]),
-    )
+    subject, site, unit = (rng.choice(texts[part]) for part in ("things", "places", "units"))
     bound = draw_whole_number(rng, 4, 500)
     within = rng.random() < 0.5
     if within:

@@ -78,12 +78,8 @@ def deed(rng: random.Random) -> Fact:
 def office(rng: random.Random) -> Fact:
     """Who holds an office, and since when."""
     texts = read_wordings("events")["office"]
-    role, house, who, wrong = (
-        rng.choice(texts["roles"]),
-        rng.choice(texts["houses"]),
-        draw_person(rng),
-        draw_person(rng),
-    )
+    role, house = rng.choice(texts["roles"]), rng.choice(texts["houses"])
+    who, wrong = draw_person(rng), draw_person(rng)
     slots = {"r": role, "h": house, "who": who, "wrong": wrong, "y": rng.randint(1990, 2024)}
     slots |= {"r2": pick_other(rng, texts["roles"], role), "h2": pick_other(rng, texts["houses"], house)}
     return Fact(

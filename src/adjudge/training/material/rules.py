@@ -140,19 +140,10 @@ def _compare(text: str, rng: random.Random, true: bool) -> str | None:
     below, above = value // step * step, (value // step + 1) * step
     if below == value:
         below = value - max(1, step // 2)
-    if (rng.random() < 0.5) == true:
-        return _replace_match(
-            text,
-            match,
-            rng.choice(["more than ", "over ", "at least "]) + format_thousands(below if true else above),
-        )
-    if true:
-        return _replace_match(
-            text, match, rng.choice(["fewer than ", "less than ", "under "]) + format_thousands(above)
-        )
-    return _replace_match(
-        text, match, rng.choice(["fewer than ", "less than ", "under "]) + format_thousands(below)
-    )
+    is_upper = (rng.random() < 0.5) != true
+    words = ("fewer than ", "less than ", "under ") if is_upper else ("more than ", "over ", "at least ")
+    bound = above if is_upper == true else below
+    return _replace_match(text, match, rng.choice(words) + format_thousands(bound))
 
 
 def spell_out_number(text: str, rng: random.Random) -> str | None:

@@ -32,16 +32,12 @@ def draw_mix(settings: MixSettings, data: Path) -> Mix:
         rng = random.Random(f"{settings.seed} {source.name}")
         training, held_out = read_groups(source, settings, data, wanted)
         if not training:
-            raise DataError(
-                f"Source {source.name}: {', '.join(source.paths) or source.kind} gives no examples."
-            )
-        training, held_out = (
-            _sample_groups(training, wanted, rng),
-            _sample_groups(held_out, source.held_out_most, rng),
-        )
-        held_out_examples += _prefix_ids(
-            source, (e for group in draw_views(held_out, source, random.Random(source.name)) for e in group)
-        )
+            files = ", ".join(source.paths) or source.kind
+            raise DataError(f"Source {source.name}: {files} gives no examples.")
+        training = _sample_groups(training, wanted, rng)
+        held_out = _sample_groups(held_out, source.held_out_most, rng)
+        for group in draw_views(held_out, source, random.Random(source.name)):
+            held_out_examples += _prefix_ids(source, group)
         for group in _repeat_groups(training, source, wanted, rng):
             placed.append((rng.random() * source.until, _prefix_ids(source, group)))
     placed.sort(key=lambda item: item[0])

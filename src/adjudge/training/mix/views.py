@@ -110,8 +110,6 @@ def _may_tell(candidate: Example, example: Example) -> bool:
     texts = {sentence.text for sentence in example.evidence}
     if candidate.claim == example.claim or any(sentence.text in texts for sentence in candidate.evidence):
         return True
-    candidate_words, example_words = (
-        find_words(" ".join(sentence.text for sentence in candidate.evidence)),
-        find_words(" ".join(texts)),
-    )
+    candidate_words = find_words(" ".join(sentence.text for sentence in candidate.evidence))
+    example_words = find_words(" ".join(texts))
     return len(candidate_words & example_words) > SAME_FACT * min(len(candidate_words), len(example_words))
