@@ -39,7 +39,7 @@ def model_card(settings: RunSettings, report: ExportReport, mix: MixSettings | N
     template = Path(__file__).with_suffix(".md").read_text(encoding="utf-8")
     return template.format(
         data=_FEVER_DATA if mix is None else _mixed_data(mix),
-        held_by=_FEVER_HELD if mix is None else _MIXED_HELD,
+        held_out_by=_FEVER_HELD if mix is None else _MIXED_HELD,
         limits=_FEVER_LIMITS if mix is None else _MIXED_LIMITS,
         kind=settings.model.kind,
         backbone=settings.model.backbone,
@@ -48,7 +48,7 @@ def model_card(settings: RunSettings, report: ExportReport, mix: MixSettings | N
         recipe=_recipe(settings),
         training=_training(settings),
         temperature=report.temperature,
-        held=report.tuning[0].claims,
+        held_out=report.tuning[0].claims,
         table=_table(everything),
         risk=_risk([report.tuning[0], *report.test]),
     )
