@@ -1,6 +1,6 @@
 # Two commands matter: `make demo` and `make test`. Each builds .venv by itself; nothing is installed globally.
 #
-#   make test PYTHON=python3.12     with another interpreter (3.10 or newer); .venv is rebuilt for it
+#   make test PYTHON=python3.12     with another interpreter (3.11 or newer); .venv is rebuilt for it
 #   make test WORKERS=1             without parallel test processes
 #   make demo TORCH_INDEX=https://download.pytorch.org/whl/cpu     the small CPU build of PyTorch on Linux
 
@@ -123,7 +123,7 @@ lock:  ## renew constraints.txt for every supported Python and platform (needs t
 	@[ -x $(BIN)/python ] || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet uv
 	@sed '/^[^#]/,$$d' constraints.txt > $(VENV)/lock.txt
-	echo hatchling | $(BIN)/uv pip compile pyproject.toml - --all-extras --universal --python-version 3.10 \
+	echo hatchling | $(BIN)/uv pip compile pyproject.toml - --all-extras --universal --python-version 3.11 \
 		--upgrade --constraint <(echo torch==2.13.0) --no-header --no-annotate --quiet \
 		| sed -E '/^(adjudge|cuda-|nvidia-|triton)/d' >> $(VENV)/lock.txt
 	mv $(VENV)/lock.txt constraints.txt
@@ -139,8 +139,8 @@ distclean: clean  ## clean, and remove .venv
 
 # A .venv of another Python version is thrown away; one of the same version is brought up to date.
 $(READY): pyproject.toml constraints.txt
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { \
-		echo "adjudge needs Python 3.10 or newer and $(PYTHON) is $$($(PYTHON) -V 2>&1)." \
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "adjudge needs Python 3.11 or newer and $(PYTHON) is $$($(PYTHON) -V 2>&1)." \
 			"Name another: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 2; }
 	@version='import sys; print(sys.version_info[:2])'; \
 	if [ -x $(BIN)/python ] && [ "$$($(BIN)/python -c "$$version")" != "$$($(PYTHON) -c "$$version")" ]; then \

@@ -30,7 +30,7 @@ from adjudge.data.world import examples as world_examples
 from adjudge.data.world import generate
 from adjudge.encoders.dataset import tokenize
 from adjudge.encoders.dropout import Dropout
-from adjudge.encoders.frozen import cached_states
+from adjudge.encoders.frozen import cache_states
 from adjudge.encoders.precision import set_precision
 from adjudge.encoders.rows import RowWriter
 from adjudge.judges.folder import load_model
@@ -176,7 +176,7 @@ def trainers(bench: Bench, cache: Path, alone: str | None = None) -> dict[str, C
     def half_frozen() -> Callable[[], None]:
         torch.manual_seed(0)
         ours = build(ModelSettings(), FEVER_LABELS, freeze_layers=3).module
-        data = cached_states(ours.backbone, tokenize(claims, bench.model.writer, FEVER_LABELS), cache)
+        data = cache_states(ours.backbone, tokenize(claims, bench.model.writer, FEVER_LABELS), cache)
         return stepper(ours, lambda: ours(data.batch(order)).log_probs, fused=True)
 
     sides = {PUBLISHED: published, PLAIN: plain, OURS: whole, FROZEN: half_frozen}

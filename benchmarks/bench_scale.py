@@ -37,7 +37,7 @@ def examples(count: int) -> Iterator[Example]:
 def train_on(count: int) -> None:
     """Store and train; print the peak."""
     from adjudge.config import ModelSettings, TrainingSettings
-    from adjudge.encoders.tokens import stored_tokens
+    from adjudge.encoders.tokens import store_tokens
     from adjudge.judges.row_model import build
     from adjudge.objectives.loss import Objective
     from adjudge.training.judge import train_judge
@@ -52,7 +52,7 @@ def train_on(count: int) -> None:
 
     model = build(ModelSettings(backbone="tiny"), FEVER_LABELS)
     with tempfile.TemporaryDirectory() as folder:
-        data = stored_tokens(examples(count), model.writer, FEVER_LABELS, Path(folder) / "tokens", "made up")
+        data = store_tokens(examples(count), model.writer, FEVER_LABELS, Path(folder) / "tokens", "made up")
         try:
             train_judge(model, data, None, Objective("ce"), TrainingSettings(), Path(folder), report=stop)
         except Enough:

@@ -17,7 +17,7 @@ from torch.nn.functional import log_softmax, normalize
 
 from adjudge.data.text import clean_text, page_title
 from adjudge.encoders.kernels import kernel_grid
-from adjudge.encoders.rows import share
+from adjudge.encoders.rows import share_budget
 from adjudge.judges.kgat import KGAT
 from adjudge.types import Example
 
@@ -78,7 +78,7 @@ class Batcher:
             title = self.tokenize(clean_text(page_title(evidence.page)))[: TOKENS // 3]
             sentence = self.tokenize(clean_text(evidence.text))
             head = [*title, self.end] if title else []
-            a, b = share(len(claim), len(sentence), TOKENS - 3 - len(head))
+            a, b = share_budget(len(claim), len(sentence), TOKENS - 3 - len(head))
             first = [self.start, *claim[:a], self.end]
             second = [*head, *sentence[:b], self.end]
             rest = TOKENS - len(first) - len(second)

@@ -25,7 +25,7 @@ from adjudge.encoders.embedder import Embedder
 from adjudge.evaluation.statistics import paired_bootstrap
 from adjudge.retrieval import Index, IndexRetriever, build_index
 from adjudge.retrieval.pipeline import CANDIDATES
-from adjudge.retrieval.selectors import SPREAD, Similarity, best, choose_weight, fuse
+from adjudge.retrieval.selectors import SPREAD, Similarity, choose_weight, fuse, select_best
 from adjudge.types import Claim, Evidence, SentenceRef
 from scifact_folds import sentence_f1
 
@@ -83,7 +83,7 @@ def ranked(ordered: Sequence[Evidence]) -> Ranked:
 def fused(judged: Judged, weight: float) -> Ranked:
     """As the selector orders the candidates, with the rest behind them."""
     first, rest = judged.found[:CANDIDATES], judged.found[CANDIDATES:]
-    return ranked([*best(first, fuse(first, judged.similarity, weight), len(first), SPREAD), *rest])
+    return ranked([*select_best(first, fuse(first, judged.similarity, weight), len(first), SPREAD), *rest])
 
 
 def abstract_recall(claim: Claim, answer: Ranked, k: int) -> float:

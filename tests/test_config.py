@@ -118,7 +118,7 @@ def test_the_defaults_are_kgats():
 
 def test_an_unknown_key_is_an_error():
     with pytest.raises(ConfigError, match=r"run.toml: training.learning_rate is not a setting\."):
-        settings_from({"training": {"learning_rate": 1}}, where="run.toml")
+        settings_from({"training": {"learning_rate": 1}}, location="run.toml")
     with pytest.raises(ConfigError, match="optimizer is not a setting"):
         settings_from({"optimizer": {}})
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
+import tomllib
 from pathlib import Path
 
 import yaml
@@ -12,11 +12,6 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import adjudge
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
@@ -30,11 +30,6 @@ from adjudge.objectives.tables import (
     parse_complement,
 )
 from adjudge.types import FEVER_LABELS, LabelSet
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 DEFAULT_EVIDENCE = 5
 """Sentences of a claim that are searched for and judged unless settings say otherwise."""
@@ -67,8 +62,10 @@ class DataSettings(BaseModel):
     test: Path | None = Field(None, description="claims to predict and score when training is done")
     gold: Path | None = Field(None, description="gold groups of the test claims, for the FEVER score")
     field: Literal["evidence", "retrieved"] = Field("evidence", description="which sentences to train on")
-    limit: int | None = Field(None, ge=1, description="train on the first so many claims only")
-    dev_limit: int | None = Field(None, ge=1, description="choose the checkpoint on so many claims only")
+    limit: int | None = Field(
+        None, ge=1, description="train on at most this many claims, from the start of the file"
+    )
+    dev_limit: int | None = Field(None, ge=1, description="choose the checkpoint on at most this many claims")
     labels: tuple[str, ...] = Field(FEVER_LABELS.names, description="the labels, in class order")
     aliases: dict[str, str] = Field(default_factory=dict, description="other spellings of the labels")
 
@@ -110,12 +107,12 @@ class ModelSettings(BaseModel):
 
     @field_validator("kind")
     @classmethod
-    def _is_known(cls, kind: str) -> str:
+    def _check_kind(cls, kind: str) -> str:
         return _one_of(kind, KINDS)
 
     @field_validator("options")
     @classmethod
-    def _are_of_the_kind(cls, options: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+    def _check_options(cls, options: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
         """Checked by the kind's own ``Settings``; its defaults are left out."""
         if not options or "kind" not in info.data:
             return options
@@ -153,7 +150,7 @@ class ObjectiveSettings(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _a_table_of_ones_own_has_a_name(cls, values: Any) -> Any:
+    def _name_custom_table(cls, values: Any) -> Any:
         if isinstance(values, dict) and values.get("complement") is not None and "name" not in values:
             return {**values, "name": CUSTOM}
         return values
@@ -165,7 +162,7 @@ class ObjectiveSettings(BaseModel):
 
     @field_validator("name")
     @classmethod
-    def _is_known(cls, name: str, info: ValidationInfo) -> str:
+    def _check_name(cls, name: str, info: ValidationInfo) -> str:
         if info.data.get("complement") is None:
             return _one_of(name, OBJECTIVES)
         if name in OBJECTIVES:
@@ -173,7 +170,7 @@ class ObjectiveSettings(BaseModel):
         return name
 
     @model_validator(mode="after")
-    def _released_is_what_was_released(self) -> ObjectiveSettings:
+    def _check_released(self) -> ObjectiveSettings:
         if self.variant == "released" and self.complement is not None:
             raise ValueError(f"variant 'released' is defined for {', '.join(OBJECTIVES)} only")
         if self.variant == "released" and (self.weighting, self.normalise) != ("gold", "claims"):
@@ -233,7 +230,7 @@ class AugmentSettings(BaseModel):
     invented: int = Field(0, ge=0, description="claims of a made-up world added to every pass")
 
     @model_validator(mode="after")
-    def _shares_fit(self) -> AugmentSettings:
+    def _check_shares(self) -> AugmentSettings:
         total = self.retrieved + self.contrast + self.irrelevant + self.nothing + self.altered
         if total > 1 + 1e-9:
             raise ValueError(f"the views' shares add up to {total:.3g}, expected at most 1")
@@ -252,7 +249,7 @@ class RunSettings(BaseModel):
     augment: AugmentSettings | None = None
 
     @model_validator(mode="after")
-    def _parts_fit(self) -> RunSettings:
+    def _check_parts(self) -> RunSettings:
         table, labels = self.objective.complement, self.data.label_set
         if table is None:
             complement_of(self.objective.name, labels)
@@ -265,12 +262,12 @@ class RunSettings(BaseModel):
         return self
 
 
-def settings_from(values: Mapping[str, Any], where: str = "settings") -> RunSettings:
+def settings_from(values: Mapping[str, Any], location: str = "settings") -> RunSettings:
     """Validate nested values; every problem is listed at once."""
     try:
         return RunSettings.model_validate(values)
     except ValidationError as error:
-        raise ConfigError(f"{where}: " + "; ".join(problems_in(error)).removesuffix(".") + ".") from None
+        raise ConfigError(f"{location}: " + "; ".join(problems_in(error)).removesuffix(".") + ".") from None
 
 
 def read_toml(path: Path) -> dict[str, Any]:

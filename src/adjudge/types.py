@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import StrEnum
 from typing import NamedTuple
 
 from adjudge.errors import ConfigError, DataError
@@ -12,15 +12,12 @@ from adjudge.errors import ConfigError, DataError
 ClaimId = int | str
 
 
-class Label(str, Enum):
+class Label(StrEnum):
     """FEVER's three answers, in the order every distribution and matrix uses."""
 
     SUPPORTS = "SUPPORTS"
     REFUTES = "REFUTES"
     NOT_ENOUGH_INFO = "NOT ENOUGH INFO"
-
-    def __str__(self) -> str:
-        return self.value
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from adjudge.data.documents import Problem, iter_documents, source_text
-from adjudge.data.documents.markdown import plain
+from adjudge.data.documents.markdown import strip_marks
 from adjudge.data.documents.sentences import BLOCK, MAX_SENTENCE, PART_SENTENCES, split, split_blocks
 from adjudge.errors import DataError
 from adjudge.types import Page
@@ -162,7 +162,7 @@ def test_markdown_prose_is_kept_and_code_comments_and_headings_are_not(tmp_path:
         "It is snake_case_name long.",
     ]
     # Offsets point at the sentence as written: cleaned, it is the sentence.
-    assert [plain(MARKDOWN[s.start : s.end]) for s in page.sentences] == texts(page)
+    assert [strip_marks(MARKDOWN[s.start : s.end]) for s in page.sentences] == texts(page)
     first = page.sentences[0]
     assert MARKDOWN[first.start : first.end].startswith("The [Elbe](https://example.org/a.b)")
 

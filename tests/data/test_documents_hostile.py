@@ -171,7 +171,7 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.txt")
     sentences, problems = read(tmp_path)
     assert sentences == []
-    assert [problem.message for problem in problems] == ["is no ordinary file."]
+    assert [problem.message for problem in problems] == ["is not an ordinary file."]
 
 
 def test_folders_nested_deeper_than_paths_can_name_are_reported(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def test_a_file_that_was_cut_or_is_empty_is_refused(tmp_path: Path, suffix: str)
     sentences, problems = read(tmp_path)
     assert sentences == []
     assert len(problems) == 4
-    assert all("is no readable" in problem.message for problem in problems)
+    assert all("is not a readable" in problem.message for problem in problems)
 
 
 @pytest.mark.parametrize("suffix", MAKERS)
@@ -125,7 +125,7 @@ def test_a_part_that_claims_to_be_smaller_than_it_is_gives_no_more_than_it_claim
         name = archive.getinfo("word/document.xml").filename.encode()
     entry = content.rindex(name) - 46  # in the directory at the end; the size stands at 24
     content[entry + 24 : entry + 28] = (100).to_bytes(4, "little")
-    assert "is no readable Word file" in refused(tmp_path, "a.docx", bytes(content))
+    assert "is not a readable Word file" in refused(tmp_path, "a.docx", bytes(content))
 
 
 SHEET = b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">%s<sheetData>%s</sheetData></worksheet>'
@@ -190,13 +190,13 @@ def test_a_cell_of_a_megabyte_is_cut_and_control_characters_go(tmp_path: Path) -
 def test_cells_that_make_no_sense_raise_nothing_untyped(tmp_path: Path, cell: str) -> None:
     (tmp_path / "a.xlsx").write_bytes(sheet(f'<row r="1">{cell}</row>'.encode()))
     _, problems = read(tmp_path)
-    assert all("is no readable Excel file" in problem.message for problem in problems)
+    assert all("is not a readable Excel file" in problem.message for problem in problems)
 
 
 def test_tables_nested_without_end_raise_nothing_untyped(tmp_path: Path) -> None:
     tables = b"<w:tbl><w:tr><w:tc>" * 5000 + b"</w:tc></w:tr></w:tbl>" * 5000
     body = b'<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>%s</w:body></w:document>'
-    assert "is no readable Word file" in refused(
+    assert "is not a readable Word file" in refused(
         tmp_path, "a.docx", changed(office.minutes(), {"word/document.xml": body % tables})
     )
     (tmp_path / "a.docx").unlink()

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adjudge.data.documents import iter_documents, source_text
-from adjudge.data.documents.markdown import plain
+from adjudge.data.documents.markdown import strip_marks
 from adjudge.data.documents.sentences import split
 
 
@@ -138,7 +138,7 @@ def test_offsets_of_files_point_at_their_sentences(
             if document.file.kind.name == "text":
                 assert written == sentence.text
             elif sentence.location is None:
-                assert plain(written).strip("| \t") == sentence.text
+                assert strip_marks(written).strip("| \t") == sentence.text
 
 
 def test_a_path_may_be_given_as_text(tmp_path: Path) -> None:

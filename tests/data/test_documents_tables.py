@@ -9,7 +9,7 @@ import pytest
 from adjudge.data.documents import Problem, iter_documents, source_text
 from adjudge.data.documents.cell_format import number_text
 from adjudge.data.documents.delimited import MAX_LINE
-from adjudge.data.documents.tables import ROW_TEXT, Row, Table
+from adjudge.data.documents.tables import ROW_TEXT, TableReader, TableRow
 from adjudge.types import Sentence
 
 
@@ -19,8 +19,8 @@ def sentences_of(path: Path, problems: list[Problem] | None = None) -> list[Sent
 
 
 def rows(*rows: list[str], assume: bool = True) -> list[str]:
-    table = Table(assume_header=assume)
-    made = [s for number, cells in enumerate(rows, start=1) for s in table.add(Row(number, cells))]
+    table = TableReader(assume_header=assume)
+    made = [s for number, cells in enumerate(rows, start=1) for s in table.add(TableRow(number, cells))]
     return [sentence.text for sentence in [*made, *table.close()]]
 
 
@@ -67,10 +67,10 @@ def test_ragged_rows_lose_no_cell() -> None:
 
 
 def test_a_wide_row_becomes_several_sentences_that_each_name_it() -> None:
-    table = Table(assume_header=True)
+    table = TableReader(assume_header=True)
     header = ["Town", *(f"measure {n}" for n in range(60))]
-    list(table.add(Row(1, header)))
-    list(table.add(Row(2, ["Ellery", *(str(1000 + n) for n in range(60))])))
+    list(table.add(TableRow(1, header)))
+    list(table.add(TableRow(2, ["Ellery", *(str(1000 + n) for n in range(60))])))
     made = list(table.close())
     assert len(made) > 2 and all(len(s.text) <= ROW_TEXT for s in made)
     assert all(s.text.startswith("Ellery: measure ") for s in made)

@@ -10,9 +10,9 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from adjudge.encoders.dataset import CHUNK, Dataset, shuffled_evidence, tokenize
+from adjudge.encoders.dataset import CHUNK, Dataset, shuffle_evidence, tokenize
 from adjudge.encoders.loading import load_encoder
-from adjudge.encoders.rows import Layout, Row, RowWriter
+from adjudge.encoders.rows import Layout, RowWriter, TokenRow
 from adjudge.errors import DataError
 from adjudge.io.chunks import chunks
 from adjudge.types import FEVER_LABELS, Evidence, Example
@@ -34,7 +34,7 @@ def data(writer: RowWriter) -> Dataset:
     return tokenize(EXAMPLES, writer, FEVER_LABELS)
 
 
-def naive_batch(claims: list[list[Row]], pad: int) -> dict[str, Any]:
+def naive_batch(claims: list[list[TokenRow]], pad: int) -> dict[str, Any]:
     flat = [row for rows in claims for row in rows]
     longest, most = max(len(r.ids) for r in flat), max(len(rows) for rows in claims)
     row_of, present, number = [], [], 0
@@ -140,17 +140,17 @@ def test_cached_states_move_with_their_rows(data: Dataset):
 def test_shuffled_evidence_reorders_what_one_row_will_hold(writer: RowWriter):
     evidence = tuple(Evidence(letter) for letter in "abcde")
     examples = [Example(i, "g", evidence, "SUPPORTS") for i in range(200)]
-    shuffled = list(shuffled_evidence(examples, seed=3))
+    shuffled = list(shuffle_evidence(examples, seed=3))
     assert [e.id for e in shuffled] == [e.id for e in examples]
     assert all(sorted(e.evidence, key=lambda s: s.text) == list(evidence) for e in shuffled)
     first = [e.evidence[0].text for e in shuffled]
     assert all(20 <= first.count(letter) <= 65 for letter in "abcde")  # 40 each, ± 4 standard deviations
-    assert list(shuffled_evidence(examples, seed=3)) == shuffled
-    assert list(shuffled_evidence(examples, seed=4)) != shuffled
+    assert list(shuffle_evidence(examples, seed=3)) == shuffled
+    assert list(shuffle_evidence(examples, seed=4)) != shuffled
     one_row = RowWriter(writer.tokenizer, Layout(one_row=True))
     assert len({tuple(row.ids) for [row] in one_row.write(shuffled)}) > 20
     alone = Example(1, "g")
-    assert list(shuffled_evidence([alone], seed=0)) == [alone]
+    assert list(shuffle_evidence([alone], seed=0)) == [alone]
 
 
 def test_more_claims_than_a_chunk_keep_their_order(writer: RowWriter):

@@ -10,7 +10,7 @@ import torch
 
 from adjudge.encoders import frozen
 from adjudge.encoders.dataset import tokenize
-from adjudge.encoders.frozen import cached_states
+from adjudge.encoders.frozen import cache_states
 from adjudge.judges.predict import log_probabilities
 from hf_tiny import load_tiny
 
@@ -26,7 +26,7 @@ def test_cached_states_are_the_frozen_layers_output_token_by_token(
     model: Any, tiny: ModuleType, tmp_path: Path
 ):
     data, _ = tiny.data_for(model)
-    cached = cached_states(model.module.backbone, data, tmp_path)
+    cached = cache_states(model.module.backbone, data, tmp_path)
     encoder, _ = load_tiny()
     for row in range(len(data.segment)):
         start, end = data.row_start[row], data.row_start[row + 1]
@@ -45,7 +45,7 @@ def test_a_model_reads_cached_states_as_it_reads_tokens(kind: str, tiny: ModuleT
     model = tiny.make_model(freeze_layers=1, kind=kind)
     model.module.eval()
     data, _ = tiny.data_for(model)
-    cached = cached_states(model.module.backbone, data, tmp_path)
+    cached = cache_states(model.module.backbone, data, tmp_path)
     torch.testing.assert_close(
         log_probabilities(model, cached), log_probabilities(model, data), atol=2e-3, rtol=0
     )
@@ -56,12 +56,12 @@ def test_states_are_computed_once(
 ):
     data, _ = tiny.data_for(model)
     seen: list[tuple[int, int]] = []
-    first = cached_states(
+    first = cache_states(
         model.module.backbone, data, tmp_path, lambda done, total: seen.append((done, total))
     )
     assert seen[-1] == (len(data.tokens), len(data.tokens))
     seen.clear()
-    second = cached_states(
+    second = cache_states(
         model.module.backbone, data, tmp_path, lambda done, total: seen.append((done, total))
     )
     assert seen == []
@@ -73,9 +73,9 @@ def test_batches_of_any_size_give_the_same_states(
     model: Any, tiny: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     data, _ = tiny.data_for(model)
-    whole = cached_states(model.module.backbone, data, tmp_path / "a").states
+    whole = cache_states(model.module.backbone, data, tmp_path / "a").states
     monkeypatch.setattr(frozen, "BATCH_TOKENS", 1)
-    single = cached_states(model.module.backbone, data, tmp_path / "b").states
+    single = cache_states(model.module.backbone, data, tmp_path / "b").states
     np.testing.assert_allclose(whole, single, atol=2e-3)
 
 
@@ -83,25 +83,25 @@ def test_another_backbone_other_layers_or_other_claims_have_their_own_file(
     model: Any, tiny: ModuleType, tmp_path: Path
 ):
     data, dev = tiny.data_for(model)
-    cached_states(model.module.backbone, data, tmp_path)
-    cached_states(model.module.backbone, dev, tmp_path)
-    cached_states(tiny.make_model(freeze_layers=2).module.backbone, data, tmp_path)
+    cache_states(model.module.backbone, data, tmp_path)
+    cache_states(model.module.backbone, dev, tmp_path)
+    cache_states(tiny.make_model(freeze_layers=2).module.backbone, data, tmp_path)
     with torch.no_grad():
         model.module.backbone.encoder.embeddings.word_embeddings.weight[7, 0] += 1
-    cached_states(model.module.backbone, data, tmp_path)
+    cache_states(model.module.backbone, data, tmp_path)
     assert len(list(tmp_path.glob("*.f16"))) == 4
     with torch.no_grad():
         model.module.backbone.encoder.pooler.dense.weight.add_(1)  # above the frozen layers
-    cached_states(model.module.backbone, data, tmp_path)
+    cache_states(model.module.backbone, data, tmp_path)
     assert len(list(tmp_path.glob("*.f16"))) == 4
 
 
 def test_a_cut_file_is_computed_again(model: Any, tiny: ModuleType, tmp_path: Path):
     data, _ = tiny.data_for(model)
-    expected = np.array(cached_states(model.module.backbone, data, tmp_path).states)
+    expected = np.array(cache_states(model.module.backbone, data, tmp_path).states)
     [path] = tmp_path.iterdir()
     path.write_bytes(path.read_bytes()[:100])
-    assert np.array_equal(cached_states(model.module.backbone, data, tmp_path).states, expected)
+    assert np.array_equal(cache_states(model.module.backbone, data, tmp_path).states, expected)
 
 
 def test_an_interrupted_computation_leaves_nothing(model: Any, tiny: ModuleType, tmp_path: Path):
@@ -111,12 +111,12 @@ def test_an_interrupted_computation_leaves_nothing(model: Any, tiny: ModuleType,
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        cached_states(model.module.backbone, data, tmp_path, interrupt)
+        cache_states(model.module.backbone, data, tmp_path, interrupt)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_nothing_to_cache_leaves_the_data_as_it_is(model: Any, tiny: ModuleType, tmp_path: Path):
     data, _ = tiny.data_for(model)
-    assert cached_states(tiny.make_model().module.backbone, data, tmp_path) is data
+    assert cache_states(tiny.make_model().module.backbone, data, tmp_path) is data
     empty = tokenize([], model.writer, model.labels)
-    assert cached_states(model.module.backbone, empty, tmp_path) is empty
+    assert cache_states(model.module.backbone, empty, tmp_path) is empty

@@ -182,7 +182,7 @@ def test_processes_that_build_at_the_same_time_all_get_a_library(tmp_path: Path)
 def test_the_switch_turns_it_off():
     code = (
         "import torch; from adjudge.encoders.kernels import kernel_pooling; from adjudge.encoders import native;"
-        "print(native.native().status, native.serves(torch.ones(1)));"
+        "print(native.native().status, native.is_usable_on(torch.ones(1)));"
         "print(kernel_pooling(torch.tensor([0.05]), torch.tensor([True]))[10].item())"
     )
     environment = {**os.environ, native.SWITCH: "0"}

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import PreTrainedTokenizerFast
 
-from adjudge.encoders.rows import Layout, Row, RowWriter, share
+from adjudge.encoders.rows import Layout, RowWriter, TokenRow, share_budget
 from adjudge.errors import ConfigError
 from adjudge.types import Evidence, Example
 from hf_tiny import load_tiny
@@ -36,7 +36,7 @@ def roberta() -> Any:
     )
 
 
-def write(tokenizer: Any, claim: str, *evidence: Evidence, **layout: Any) -> list[Row]:
+def write(tokenizer: Any, claim: str, *evidence: Evidence, **layout: Any) -> list[TokenRow]:
     [rows] = RowWriter(tokenizer, Layout(**layout)).write([Example(1, claim, evidence)])
     return rows
 
@@ -44,8 +44,8 @@ def write(tokenizer: Any, claim: str, *evidence: Evidence, **layout: Any) -> lis
 def test_a_row_is_claim_title_sentence(bert: Any):
     rows = write(bert, "a b", Evidence("e f g", page="c_d"), Evidence("g", page=""))
     assert rows == [
-        Row([CLS, A, B, SEP, C, D, SEP, E, F, G, SEP], 4),
-        Row([CLS, A, B, SEP, G, SEP], 4),  # no page, no title
+        TokenRow([CLS, A, B, SEP, C, D, SEP, E, F, G, SEP], 4),
+        TokenRow([CLS, A, B, SEP, G, SEP], 4),  # no page, no title
     ]
 
 
@@ -53,14 +53,14 @@ def test_roberta_divides_with_two_separators(roberta: Any):
     # <s> 0, </s> 2, a b c d e f g = 4 … 10
     rows = write(roberta, "a b", Evidence("e f g", page="c_d"), Evidence("g", page=""))
     assert rows == [
-        Row([0, 4, 5, 2, 2, 6, 7, 2, 8, 9, 10, 2], 4),
-        Row([0, 4, 5, 2, 2, 10, 2], 4),
+        TokenRow([0, 4, 5, 2, 2, 6, 7, 2, 8, 9, 10, 2], 4),
+        TokenRow([0, 4, 5, 2, 2, 10, 2], 4),
     ]
-    assert write(roberta, "a b") == [Row([0, 4, 5, 2], 4)]
+    assert write(roberta, "a b") == [TokenRow([0, 4, 5, 2], 4)]
 
 
 def test_a_claim_without_evidence_stands_alone(bert: Any):
-    assert write(bert, "a b c") == [Row([CLS, A, B, C, SEP], 5)]
+    assert write(bert, "a b c") == [TokenRow([CLS, A, B, C, SEP], 5)]
 
 
 def test_a_title_of_its_own_goes_before_the_name_of_the_page(bert: Any):
@@ -69,29 +69,29 @@ def test_a_title_of_its_own_goes_before_the_name_of_the_page(bert: Any):
 
 
 def test_titles_can_be_left_out(bert: Any):
-    assert write(bert, "a", Evidence("e", page="c"), titles=False) == [Row([CLS, A, SEP, E, SEP], 3)]
+    assert write(bert, "a", Evidence("e", page="c"), titles=False) == [TokenRow([CLS, A, SEP, E, SEP], 3)]
 
 
 def test_the_concat_row_holds_all_sentences_in_their_order(bert: Any, roberta: Any):
     evidence = Evidence("e f", page="c"), Evidence("g", page=""), Evidence("d", page="b")
     assert write(bert, "a b", *evidence, one_row=True) == [
-        Row([CLS, A, B, SEP, C, SEP, E, F, SEP, G, SEP, B, SEP, D, SEP], 4)
+        TokenRow([CLS, A, B, SEP, C, SEP, E, F, SEP, G, SEP, B, SEP, D, SEP], 4)
     ]
     assert write(roberta, "a b", *evidence, one_row=True) == [
-        Row([0, 4, 5, 2, 2, 6, 2, 8, 9, 2, 10, 2, 5, 2, 7, 2], 4)
+        TokenRow([0, 4, 5, 2, 2, 6, 2, 8, 9, 2, 10, 2, 5, 2, 7, 2], 4)
     ]
-    assert write(bert, "a", one_row=True) == [Row([CLS, A, SEP], 3)]
+    assert write(bert, "a", one_row=True) == [TokenRow([CLS, A, SEP], 3)]
 
 
 def test_the_concat_row_is_cut_at_its_end(bert: Any):
     [row] = write(bert, "a b", Evidence("c " * 8), Evidence("d " * 8), one_row=True, max_length=16)
     # 16 − [CLS] [SEP] [SEP] − 2 claim words leave 11: eight c, a separator, two d.
-    assert row == Row([CLS, A, B, SEP, *[C] * 8, SEP, D, D, SEP], 4)
+    assert row == TokenRow([CLS, A, B, SEP, *[C] * 8, SEP, D, D, SEP], 4)
 
 
 def test_missing_sentences_become_rows_of_padding_in_the_released_layout(bert: Any):
     rows = write(bert, "a", Evidence("e"), max_length=16, empty_rows=5)
-    assert rows == [Row([CLS, A, SEP, E, SEP], 3)] + [Row([PAD] * 16, 16, has_text=False)] * 4
+    assert rows == [TokenRow([CLS, A, SEP, E, SEP], 3)] + [TokenRow([PAD] * 16, 16, has_text=False)] * 4
     assert len(write(bert, "a", *[Evidence("e")] * 5, empty_rows=5)) == 5
 
 
@@ -134,7 +134,7 @@ def pop_longest(a: int, b: int, budget: int) -> tuple[int, int]:
 @example(10, 3, 5)
 @example(3, 10, 5)
 def test_the_longer_is_cut_first_token_by_token(a: int, b: int, budget: int):
-    assert share(a, b, budget) == pop_longest(a, b, budget)
+    assert share_budget(a, b, budget) == pop_longest(a, b, budget)
 
 
 @given(st.integers(1, 40), st.integers(0, 20), st.integers(1, 40), st.integers(16, 40))
@@ -169,7 +169,9 @@ def test_titles_are_composed_like_the_text():
     tokenizer = PreTrainedTokenizerFast(
         tokenizer_object=words, pad_token="[PAD]", cls_token="[CLS]", sep_token="[SEP]", unk_token="[UNK]"
     )
-    assert write(tokenizer, "e\u0301", Evidence("\u00e9", page="e\u0301")) == [Row([1, 4, 2, 4, 2, 4, 2], 3)]
+    assert write(tokenizer, "e\u0301", Evidence("\u00e9", page="e\u0301")) == [
+        TokenRow([1, 4, 2, 4, 2, 4, 2], 3)
+    ]
 
 
 def test_special_tokens_in_somebodys_text_are_only_text(bert: Any):
@@ -179,7 +181,7 @@ def test_special_tokens_in_somebodys_text_are_only_text(bert: Any):
 
 
 def test_an_empty_sentence_is_a_row_without_words(bert: Any):
-    assert write(bert, "a", Evidence("", page="")) == [Row([CLS, A, SEP, SEP], 3)]
+    assert write(bert, "a", Evidence("", page="")) == [TokenRow([CLS, A, SEP, SEP], 3)]
 
 
 def test_many_examples_are_written_as_one_by_one(bert: Any):

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 import torch
 
-from adjudge.encoders.dataset import CHUNK, Dataset, cut, tokenize
+from adjudge.encoders.dataset import CHUNK, Dataset, cut_into_batches, tokenize
 from adjudge.encoders.loading import load_encoder
 from adjudge.encoders.rows import Layout, RowWriter
-from adjudge.encoders.tokens import ARRAYS, stored_tokens
+from adjudge.encoders.tokens import ARRAYS, store_tokens
 from adjudge.types import FEVER_LABELS, Evidence, Example, LabelSet
 
 
@@ -33,7 +33,7 @@ def claims(count: int) -> Iterator[Example]:
 
 def test_stored_tokens_are_those_of_tokenize(writer: RowWriter, tmp_path: Path):
     count = 2 * CHUNK + 5  # several chunks
-    stored = stored_tokens(claims(count), writer, FEVER_LABELS, tmp_path, "a")
+    stored = store_tokens(claims(count), writer, FEVER_LABELS, tmp_path, "a")
     expected = tokenize(claims(count), writer, FEVER_LABELS)
     for name in ARRAYS:
         if name != "id_start":
@@ -51,13 +51,13 @@ def test_stored_tokens_are_those_of_tokenize(writer: RowWriter, tmp_path: Path):
 
 
 def test_they_are_written_once_and_read_from_the_file(writer: RowWriter, tmp_path: Path):
-    first = stored_tokens(claims(9), writer, FEVER_LABELS, tmp_path, "a")
+    first = store_tokens(claims(9), writer, FEVER_LABELS, tmp_path, "a")
 
     def never() -> Iterator[Example]:
         raise AssertionError("read again")
         yield
 
-    second = stored_tokens(never(), writer, FEVER_LABELS, tmp_path, "a")
+    second = store_tokens(never(), writer, FEVER_LABELS, tmp_path, "a")
     np.testing.assert_array_equal(first.tokens, second.tokens)
     assert len(list(tmp_path.iterdir())) == 1
 
@@ -71,7 +71,7 @@ def test_another_source_layout_or_label_order_is_stored_by_itself(writer: RowWri
         (other, FEVER_LABELS, "a"),
         (writer, turned, "a"),
     ):
-        stored_tokens(claims(4), used, labels, tmp_path, source)
+        store_tokens(claims(4), used, labels, tmp_path, source)
     assert len(list(tmp_path.iterdir())) == 4
 
 
@@ -81,12 +81,12 @@ def test_an_interrupted_reading_leaves_nothing(writer: RowWriter, tmp_path: Path
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        stored_tokens(broken(), writer, FEVER_LABELS, tmp_path, "a")
+        store_tokens(broken(), writer, FEVER_LABELS, tmp_path, "a")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_no_claims_make_an_empty_dataset(writer: RowWriter, tmp_path: Path):
-    data = stored_tokens([], writer, FEVER_LABELS, tmp_path, "a")
+    data = store_tokens([], writer, FEVER_LABELS, tmp_path, "a")
     assert len(data) == 0 and data.class_counts(3) == [0, 0, 0]
     assert data.fingerprint() == tokenize([], writer, FEVER_LABELS).fingerprint()
 
@@ -98,16 +98,16 @@ class OneRow:
         self.layout, self.tokenizer, self.pad = writer.layout, writer.tokenizer, writer.pad
 
     def write(self, examples: list[Example]) -> Any:
-        from adjudge.encoders.rows import Row
+        from adjudge.encoders.rows import TokenRow
 
-        return [[Row([2, 5, 3] * 20, 3)] * 5 for _ in examples]
+        return [[TokenRow([2, 5, 3] * 20, 3)] * 5 for _ in examples]
 
 
 def test_memory_does_not_grow_with_the_claims(writer: RowWriter, tmp_path: Path):
     """20,000 claims of 300 tokens are 24 MB of tokens on disk and hardly any in memory."""
     tracemalloc.start()
     try:
-        data = stored_tokens(
+        data = store_tokens(
             (Example(i, "a") for i in range(20_000)), OneRow(writer), FEVER_LABELS, tmp_path, "many"
         )
         batch = data.batch([19_999, 5])
@@ -130,7 +130,7 @@ def test_training_on_stored_tokens_is_training_on_tokens(tiny: ModuleType, tmp_p
         model = tiny.make_model()
         data, dev = tiny.data_for(model)
         if stored:
-            data = stored_tokens(tiny.examples(14), model.writer, model.labels, tmp_path / "tokens", "train")
+            data = store_tokens(tiny.examples(14), model.writer, model.labels, tmp_path / "tokens", "train")
         settings = TrainingSettings(**tiny.DEFAULTS)
         train_judge(model, data, dev, Objective("ce"), settings, tmp_path / str(stored))
         weights.append(model.module.state_dict())
@@ -155,8 +155,11 @@ def sized(*claims: tuple[int, ...]) -> Dataset:
 def test_batches_are_cut_by_tokens_padding_counted():
     data = sized((10,), (10, 5), (10,), (40,), (3,), (3,), (3,))
     # 1 · 1 · 10, then with a claim of two rows 2 · 2 · 10 = 40, with a third 3 · 2 · 10 = 60; 40; 3 · 1 · 3.
-    assert list(cut(data, range(7), 60)) == [[0, 1, 2], [3], [4, 5, 6]]
-    assert list(cut(data, range(7), 59)) == [[0, 1], [2], [3], [4, 5, 6]]
-    assert list(cut(data, range(7), 60, most=2)) == [[0, 1], [2], [3], [4, 5], [6]]
-    assert list(cut(data, [3, 0], 1)) == [[3], [0]]  # a claim too large by itself still makes a batch
-    assert list(cut(data, [], 10)) == []
+    assert list(cut_into_batches(data, range(7), 60)) == [[0, 1, 2], [3], [4, 5, 6]]
+    assert list(cut_into_batches(data, range(7), 59)) == [[0, 1], [2], [3], [4, 5, 6]]
+    assert list(cut_into_batches(data, range(7), 60, most=2)) == [[0, 1], [2], [3], [4, 5], [6]]
+    assert list(cut_into_batches(data, [3, 0], 1)) == [
+        [3],
+        [0],
+    ]  # a claim too large by itself still makes a batch
+    assert list(cut_into_batches(data, [], 10)) == []

@@ -17,9 +17,9 @@ import pytest
 from adjudge.errors import AdjudgeError, DataError
 from adjudge.retrieval.build import build_index, index_pages
 from adjudge.retrieval.index import Index
-from adjudge.retrieval.progress import Progress
+from adjudge.retrieval.progress import IndexProgress
 from adjudge.retrieval.retriever import IndexRetriever
-from adjudge.retrieval.storage import IndexLocked, locked
+from adjudge.retrieval.storage import IndexLocked, lock_index
 from adjudge.types import Page, Sentence
 
 
@@ -126,7 +126,7 @@ def test_other_folders_stay_until_they_are_removed_by_name(tmp_path: Path) -> No
     assert report.removed == 1
     assert everything(index) == [("docs~2/a.txt", 0, "Air is thin.")]
     with pytest.raises(
-        DataError, match="is no folder or file that was indexed here; the index holds .*x/docs"
+        DataError, match="is not a folder or file that was indexed here; the index holds .*x/docs"
     ):
         build_index([], index, remove=[first])
 
@@ -249,9 +249,9 @@ def test_a_first_build_that_was_killed_can_be_made_again(tmp_path: Path) -> None
 
 def test_the_lock_is_free_after_a_failure(tmp_path: Path) -> None:
     tmp_path.joinpath("index").mkdir()
-    with pytest.raises(ZeroDivisionError), locked(tmp_path / "index"):
+    with pytest.raises(ZeroDivisionError), lock_index(tmp_path / "index"):
         raise ZeroDivisionError
-    with locked(tmp_path / "index"):
+    with lock_index(tmp_path / "index"):
         pass
 
 
@@ -293,14 +293,14 @@ def test_an_index_inside_its_own_folder_is_not_read_as_documents(tmp_path: Path)
 
 def test_progress_tells_rate_and_time_left(tmp_path: Path) -> None:
     docs = write(tmp_path / "docs", a="Apples are red. They grow.", b="Bananas are yellow.")
-    told: list[Progress] = []
+    told: list[IndexProgress] = []
     build_index([docs], tmp_path / "index", progress=told.append)
     last = told[-1]
     assert (last.files, last.files_total, last.sentences, last.bytes) == (2, 2, 3, last.bytes_total)
     assert last.eta == 0
     assert last.rate == pytest.approx(3 / last.seconds)
     # Half the bytes in 10 s leave 10 s.
-    assert Progress(1, 2, 50, 100, 1, 20, 10.0).eta == 10.0
+    assert IndexProgress(1, 2, 50, 100, 1, 20, 10.0).eta == 10.0
 
 
 def test_pages_from_anywhere_can_be_indexed(tmp_path: Path) -> None:

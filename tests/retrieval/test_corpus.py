@@ -13,7 +13,7 @@ from adjudge.errors import DataError
 from adjudge.retrieval import Index, IndexRetriever, build_index
 from adjudge.retrieval.corpus import cache_of, open_corpus
 from adjudge.retrieval.index import fingerprint
-from adjudge.retrieval.storage import locked
+from adjudge.retrieval.storage import lock_index
 
 
 def found(index: Index, claim: str) -> list[str]:
@@ -102,7 +102,7 @@ def test_a_corpus_that_is_not_there_is_named(tmp_path: Path) -> None:
 def test_an_index_that_another_process_is_writing_is_waited_for(rivers: Path) -> None:
     open_corpus(rivers)
     (rivers / "new.txt").write_text("The Oder flows through Breslau.")
-    with locked(rivers / ".adjudge-index"):
+    with lock_index(rivers / ".adjudge-index"):
         opened: list[Index] = []
         waiting = threading.Thread(target=lambda: opened.append(open_corpus(rivers)))
         waiting.start()

@@ -15,7 +15,7 @@ from adjudge.retrieval import embedding
 from adjudge.retrieval.build import build_index, index_pages
 from adjudge.retrieval.embedding import VectorSettings
 from adjudge.retrieval.index import Index
-from adjudge.retrieval.progress import Progress
+from adjudge.retrieval.progress import IndexProgress
 from adjudge.types import Page, Sentence
 
 TINY = VectorSettings("tiny")
@@ -132,7 +132,7 @@ def test_pages_from_anywhere_can_have_vectors(tmp_path: Path) -> None:
 
 
 def test_progress_says_how_many_are_left_and_how_long_it_takes(docs: Path, tmp_path: Path) -> None:
-    seen: list[Progress] = []
+    seen: list[IndexProgress] = []
     build_index([docs], tmp_path / "index", seen.append, vectors=TINY)
     last = seen[-1]
     assert (last.embedded, last.to_embed, last.embedding_eta) == (3, 3, 0.0)

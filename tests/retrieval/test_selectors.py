@@ -11,9 +11,9 @@ from adjudge.errors import ConfigError
 from adjudge.retrieval.selectors import (
     LexicalSelector,
     ScoredSelector,
-    best,
     choose_weight,
     fuse,
+    select_best,
 )
 from adjudge.types import Claim, Evidence, SentenceRef
 
@@ -89,22 +89,26 @@ class TestSpread:
     SCORES = (0.9, 0.85, 0.8)  # of P, P and Q
 
     def test_a_page_that_is_already_there_gives_way_to_another(self) -> None:
-        found = best(CANDIDATES, self.SCORES, 3, spread=0.06)
+        found = select_best(CANDIDATES, self.SCORES, 3, spread=0.06)
         assert texts(found) == "acb"  # b is left .85 − .06 = .79 < .8
         assert [sentence.score for sentence in found] == pytest.approx([0.9, 0.8, 0.79])
 
     def test_a_small_spread_changes_nothing_but_the_score(self) -> None:
-        found = best(CANDIDATES, self.SCORES, 3, spread=0.04)
+        found = select_best(CANDIDATES, self.SCORES, 3, spread=0.04)
         assert texts(found) == "abc"
         assert [sentence.score for sentence in found] == pytest.approx([0.9, 0.81, 0.8])
 
     def test_every_sentence_of_the_page_counts(self) -> None:
         five = [Evidence(str(n), "P", n) for n in range(4)] + [Evidence("q", "Q")]
-        assert texts(best(five, [0.9, 0.9, 0.9, 0.9, 0.75], 5, spread=0.06)) == "012q3"  # .9 − 3 · .06 = .72
+        assert (
+            texts(select_best(five, [0.9, 0.9, 0.9, 0.9, 0.75], 5, spread=0.06)) == "012q3"
+        )  # .9 − 3 · .06 = .72
 
     def test_unknown_pages_are_not_one_page(self) -> None:
         unknown = [Evidence("a"), Evidence("b"), Evidence("c")]
-        assert [sentence.score for sentence in best(unknown, self.SCORES, 3, spread=0.5)] == list(self.SCORES)
+        assert [sentence.score for sentence in select_best(unknown, self.SCORES, 3, spread=0.5)] == list(
+            self.SCORES
+        )
 
     @pytest.mark.parametrize("spread", [-0.1, float("inf")])
     def test_it_is_no_bonus(self, spread: float) -> None:

@@ -11,7 +11,7 @@ from adjudge.encoders.embedder import load_embedder
 from adjudge.errors import ConfigError
 from adjudge.retrieval import vectors as module
 from adjudge.retrieval.storage import VectorRecord
-from adjudge.retrieval.vectors import SentenceVectors, embedded_text, files, sign_codes, text_key
+from adjudge.retrieval.vectors import SentenceVectors, embedded_text, segment_files, sign_codes, text_key
 from adjudge.types import Evidence
 
 EMBEDDER = {"name": "tiny", "sha256": "tiny", "max_tokens": 128}
@@ -21,7 +21,7 @@ def write_segment(folder: Path, name: str, numbers: list[int], rows: np.ndarray)
     folder.mkdir(exist_ok=True)
     keys = np.zeros(len(numbers), np.uint64)
     arrays = (np.array(numbers, np.int64), rows.astype(np.float16), keys, sign_codes(rows))
-    for path, array in zip(files(folder, name), arrays, strict=True):
+    for path, array in zip(segment_files(folder, name), arrays, strict=True):
         path.write_bytes(array.tobytes())
 
 

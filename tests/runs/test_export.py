@@ -14,7 +14,7 @@ from adjudge.data.kgat import write_examples
 from adjudge.errors import ConfigError
 from adjudge.judges.folder import save_model
 from adjudge.judges.row_model import build
-from adjudge.runs.export import export, figures
+from adjudge.runs.export import compute_figures, export
 from adjudge.types import FEVER_LABELS, Evidence, Example
 
 
@@ -86,7 +86,7 @@ def test_the_card_of_a_mix_names_its_sources_and_measures_each(run: Path, tmp_pa
 
 def test_figures_by_hand():
     p = np.array([[0.8, 0.1, 0.1], [0.6, 0.2, 0.2], [0.2, 0.5, 0.3], [0.1, 0.0 + 1e-9, 0.9 - 1e-9]])
-    found = figures("four", np.log(p), np.array([0, 1, 1, 2]), 1.0, list(FEVER_LABELS))
+    found = compute_figures("four", np.log(p), np.array([0, 1, 1, 2]), 1.0, list(FEVER_LABELS))
     assert found.label_accuracy == 0.75
     assert found.recall == {"SUPPORTS": 1.0, "REFUTES": 0.5, "NOT ENOUGH INFO": 1.0}
     # Each claim is alone in its bin: |1 − .9|, |1 − .8|, |0 − .6|, |1 − .5|, over 4.
@@ -101,7 +101,7 @@ def test_figures_by_hand():
 def test_a_temperature_changes_calibration_not_accuracy():
     log_probs = np.log(np.array([[0.9, 0.05, 0.05]] * 4))
     gold = np.array([0, 0, 1, 2])
-    sharp, soft = (figures("x", log_probs, gold, t, list(FEVER_LABELS)) for t in (1.0, 4.0))
+    sharp, soft = (compute_figures("x", log_probs, gold, t, list(FEVER_LABELS)) for t in (1.0, 4.0))
     assert sharp.label_accuracy == soft.label_accuracy == 0.5
     root = 0.9**0.25 / (0.9**0.25 + 2 * 0.05**0.25)
     assert soft.ece == pytest.approx(abs(0.5 - root)) and soft.ece_untempered == pytest.approx(0.4)

@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from adjudge.training.alter import Altered, alter, names_of
+from adjudge.training.alter import Altered, alter, collect_names
 
-NAMES = names_of(
+NAMES = collect_names(
     [
         "Fargo was directed by Joel Coen.",
         "Heat was directed by Michael Mann.",

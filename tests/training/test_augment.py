@@ -10,7 +10,13 @@ import pytest
 
 from adjudge.config import AugmentSettings
 from adjudge.data.kgat import TrainingClaim, read_pages, read_training_claims
-from adjudge.training.augment import ClaimPool, claim_pool, draw_examples, hold_out, views
+from adjudge.training.augment import (
+    ClaimPool,
+    build_claim_pool,
+    draw_examples,
+    gold_and_retrieved_views,
+    hold_out,
+)
 from adjudge.training.entities import leading_entity
 from adjudge.types import Evidence, Example
 
@@ -39,7 +45,7 @@ FARGO = TrainingClaim(
 RIVER = TrainingClaim(
     2, "The Elbe is cold.", "NOT ENOUGH INFO", (), tuple(Evidence(f"Elbe fact {n} .") for n in range(5))
 )
-DATA = claim_pool([FARGO, RIVER], PAGES)
+DATA = build_claim_pool([FARGO, RIVER], PAGES)
 
 
 def drawn(claim: TrainingClaim, data: ClaimPool = DATA, passes: int = 40, **settings: float) -> list[Example]:
@@ -76,13 +82,14 @@ def test_the_retrieved_view_needs_gold_or_as_much_among_what_it_shows():
     _, _, other, same = FARGO.retrieved
     less = Evidence("Fargo was renewed by FX .")
     for retrieved, shows_gold in (((other, less), True), ((other, same), False)):
-        missed = claim_pool([replace(FARGO, retrieved=retrieved)], PAGES)
+        missed = build_claim_pool([replace(FARGO, retrieved=retrieved)], PAGES)
         examples = drawn(FARGO, missed, retrieved=1)
         assert {FARGO.gold[0].text in texts(e) for e in examples} == {shows_gold}
         assert {e.label for e in examples} == {"SUPPORTS"}
     nameless = replace(FARGO, text="'s .", retrieved=(other, same))
     assert all(
-        FARGO.gold[0].text in texts(e) for e in drawn(nameless, claim_pool([nameless], PAGES), retrieved=1)
+        FARGO.gold[0].text in texts(e)
+        for e in drawn(nameless, build_claim_pool([nameless], PAGES), retrieved=1)
     )
 
 
@@ -97,7 +104,7 @@ def test_contrast_shows_near_misses_and_says_not_enough_info():
 
 def test_a_claim_told_many_times_over_makes_no_contrast():
     told = replace(FARGO, gold=FARGO.gold * 4)
-    assert {e.label for e in drawn(told, claim_pool([told], PAGES), contrast=1)} == {"SUPPORTS"}
+    assert {e.label for e in drawn(told, build_claim_pool([told], PAGES), contrast=1)} == {"SUPPORTS"}
 
 
 def test_without_evidence_nothing_is_known():
@@ -125,7 +132,7 @@ def test_a_fact_altered_on_one_side_refutes_and_on_both_still_supports():
     assert kinds.keys() == {(True, False), (False, True), (False, False)}
     assert min(kinds.values()) > 3
     for other in (RIVER, replace(FARGO, label="REFUTES"), replace(FARGO, text="Fargo premiered on FX.")):
-        labels = {e.label for e in drawn(other, claim_pool([other], PAGES), altered=1)}
+        labels = {e.label for e in drawn(other, build_claim_pool([other], PAGES), altered=1)}
         assert labels == {other.label}  # nothing to alter
 
 
@@ -141,7 +148,7 @@ def test_a_draw_hangs_on_seed_pass_and_claim_alone():
     assert usual == list(draw_examples(DATA, AugmentSettings(passes=3), 1))
     assert usual != list(draw_examples(DATA, AugmentSettings(passes=3), 2))
     assert [e for e in usual if str(e.id).endswith("/0")] == list(draw_examples(DATA, AugmentSettings(), 1))
-    alone = draw_examples(claim_pool([RIVER], PAGES), AugmentSettings(passes=3, irrelevant=0), 1)
+    alone = draw_examples(build_claim_pool([RIVER], PAGES), AugmentSettings(passes=3, irrelevant=0), 1)
     among = draw_examples(DATA, AugmentSettings(passes=3, irrelevant=0), 1)
     assert list(alone) == [e for e in among if str(e.id).startswith("2/")]
     assert len({e.id for e in usual}) == len(usual) == 6
@@ -159,7 +166,7 @@ def test_claims_of_a_made_up_world_join_every_pass():
 
 
 def test_a_held_out_claim_is_seen_with_gold_and_as_retrieved():
-    gold, retrieved, river, again = views(DATA, sentences=3)
+    gold, retrieved, river, again = gold_and_retrieved_views(DATA, sentences=3)
     assert [s.text for s in gold.evidence] == [FARGO.gold[0].text]
     assert [s.text for s in retrieved.evidence] == [s.text for s in FARGO.retrieved[:3]]
     assert river.evidence == again.evidence and len(river.evidence) == 3
@@ -184,7 +191,7 @@ def test_on_real_claims_the_views_have_about_their_shares(shared_data: Path):
     assert 1000 < len(held) < 2000 and len(kept) + len(held) > 0.95 * len(claims)
     pages = read_pages(shared_data / "fever" / "train_pages.jsonl.gz")
     labels = {f"{claim.id}/0": claim.label for claim in kept[:3000]}
-    examples = list(draw_examples(claim_pool(kept[:3000], pages), AugmentSettings(), 0))
+    examples = list(draw_examples(build_claim_pool(kept[:3000], pages), AugmentSettings(), 0))
     turned = [e for e in examples if e.label != labels[str(e.id)]]
     assert 0.08 < len(turned) / len(examples) < 0.2
     titled = [bool(s.title) for e in examples for s in e.evidence]

@@ -36,7 +36,7 @@ def assemble(
         bool, typer.Option("--training", help="Put the gold sentences first, as training files have them.")
     ] = False,
     inject_gold: InjectGoldOption = False,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many claims.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="At most this many claims.")] = None,
     force: Annotated[bool, typer.Option(help="Replace an existing file.")] = False,
     label: LabelOption = None,
     json: JsonOption = False,

@@ -25,7 +25,7 @@ def battery(
     model: Annotated[
         str, typer.Option(help="small, hf:ID-or-folder, a run folder or an exported model.")
     ] = "small",
-    limit: Annotated[int | None, typer.Option(min=1, help="Judge the first so many claims of a set.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Judge at most this many claims of a set.")] = None,
     titles: Annotated[bool, typer.Option(help="Show the model the titles of pages.")] = True,
     out: Annotated[Path | None, typer.Option(help="Write the figures as JSON, set by set.")] = None,
     precision: PrecisionOption = "auto",
@@ -65,8 +65,8 @@ def battery(
                 progress.advance(task)
                 yield verdict
 
-        for one in judge_sets(files, judge, limit, titles, watch):
-            figures.append(one)
+        for set_figures in judge_sets(files, judge, limit, titles, watch):
+            figures.append(set_figures)
             if out is not None:
                 write_json(out, _record(model, figures))
     if json:
@@ -78,7 +78,8 @@ def battery(
 def _record(model: str, figures: Sequence[SetFigures]) -> dict[str, Any]:
     from adjudge.evaluation.battery import means
 
-    return {"model": model, "sets": [one.to_dict() for one in figures], "means": means(figures)}
+    sets = [set_figures.to_dict() for set_figures in figures]
+    return {"model": model, "sets": sets, "means": means(figures)}
 
 
 def _table(model: str, figures: Sequence[SetFigures]) -> Table:
@@ -86,20 +87,20 @@ def _table(model: str, figures: Sequence[SetFigures]) -> Table:
 
     from adjudge.evaluation.battery import means
 
-    labels = sorted({label for one in figures for label in one.recall}, key=_label_order)
+    labels = sorted({label for set_figures in figures for label in set_figures.recall}, key=_label_order)
     table = Table(title=f"{model}: evidence given, figures in percent")
     for heading in ("set", "claims", "balanced", *labels, "S or R alone", "turned round", "ECE", "claims/s"):
         table.add_column(heading, justify="left" if heading == "set" else "right")
-    for one in figures:
+    for set_figures in figures:
         table.add_row(
-            one.name,
-            f"{one.claims:,}",
-            _percent(one.balanced_accuracy),
-            *(_percent(one.recall.get(label)) for label in labels),
-            _percent(one.opposites_accuracy),
-            _percent(one.contradiction_rate),
-            _percent(one.ece),
-            _rate(one.claims_per_second),
+            set_figures.name,
+            f"{set_figures.claims:,}",
+            _percent(set_figures.balanced_accuracy),
+            *(_percent(set_figures.recall.get(label)) for label in labels),
+            _percent(set_figures.opposites_accuracy),
+            _percent(set_figures.contradiction_rate),
+            _percent(set_figures.ece),
+            _rate(set_figures.claims_per_second),
         )
     table.add_section()
     for group, averages in means(figures).items():

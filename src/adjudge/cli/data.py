@@ -122,17 +122,17 @@ def mix(
     from adjudge.config import to_toml
     from adjudge.data.kgat import write_examples
     from adjudge.io.files import write_text
-    from adjudge.training.mix import MIX, draw, read_mix
+    from adjudge.training.mix import MIX, draw_mix, read_mix
 
     changes = {"examples": examples, "seed": seed}
     settings = read_mix(name, **{key: value for key, value in changes.items() if value is not None})
     settings = settings.leaving_out(without or ())
-    drawn_mix = draw(settings, data)
+    drawn_mix = draw_mix(settings, data)
     write_text(out / MIX, to_toml(settings))
-    for part, drawn in (("train", drawn_mix.train), ("held_out", drawn_mix.held_out)):
+    for part, drawn_examples in (("train", drawn_mix.train), ("held_out", drawn_mix.held_out)):
         path = out / f"{part}.jsonl.gz"
-        write_examples(path, drawn)
-        typer.echo(f"{path}: {len(drawn):,} examples.")
+        write_examples(path, drawn_examples)
+        typer.echo(f"{path}: {len(drawn_examples):,} examples.")
 
 
 def _stats_view(counts: DatasetStats) -> RenderableType:
@@ -143,8 +143,8 @@ def _stats_view(counts: DatasetStats) -> RenderableType:
     table = Table(box=None, show_header=False)
     table.add_column()
     table.add_column(justify="right")
-    for label, number in counts.labels.items():
-        table.add_row(label, f"{number:,}")
+    for label, count in counts.labels.items():
+        table.add_row(label, f"{count:,}")
     if counts.unlabelled:
         table.add_row("without label", f"{counts.unlabelled:,}")
     table.add_row("claims", f"{counts.total:,}", style="bold")

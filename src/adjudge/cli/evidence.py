@@ -54,7 +54,7 @@ def index(
         bool | None,
         typer.Option(
             "--vectors/--no-vectors",
-            help="Sentence vectors, to find sentences by meaning. Not said: kept as they are; a new index gets them "
+            help="Sentence vectors, to find sentences by meaning. Default: as the index has them; a new one gets them "
             "if it has at most 100,000 sentences.",
         ),
     ] = None,
@@ -144,7 +144,7 @@ def search(
         bool, typer.Option("--in-corpus", help="Evaluate only claims of which a gold group is in the corpus.")
     ] = False,
     inject_gold: InjectGoldOption = False,
-    limit: Annotated[int | None, typer.Option(min=1, help="Evaluate the first so many claims.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Evaluate at most this many claims.")] = None,
     label: LabelOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -195,7 +195,7 @@ def train_ranker(
     out: Annotated[Path, typer.Option(help="The ranker's folder.")] = Path("runs/ranker"),
     backbone: Annotated[str, typer.Option(help="minilm, bert-base, a hub id or a folder.")] = "minilm",
     settings: dict[str, Any],
-    limit: Annotated[int | None, typer.Option(min=1, help="Train on at most so many claims.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Train on at most this many claims.")] = None,
     held_out: Annotated[
         int, typer.Option(min=1, help="Claims kept aside to choose checkpoint and weight.")
     ] = 200,
@@ -306,14 +306,14 @@ def open_with_progress(corpus: Path | None, selector: str = "fusion") -> Index:
     from adjudge.cli.progress import index_progress, print_problems
     from adjudge.errors import ConfigError
     from adjudge.retrieval.corpus import open_corpus
-    from adjudge.retrieval.retriever import by_meaning
+    from adjudge.retrieval.retriever import searches_by_meaning
 
     if corpus is None:
         raise ConfigError(NO_CORPUS)
     console = progress_console()
     problems: list[Problem] = []
     with index_progress(console) as progress:
-        opened = open_corpus(corpus, progress, problems.append, by_meaning(selector))
+        opened = open_corpus(corpus, progress, problems.append, searches_by_meaning(selector))
     print_problems(console, problems)
     return opened
 

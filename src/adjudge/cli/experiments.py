@@ -54,7 +54,7 @@ class GridOptions(BaseModel):
 
         files = {name: path for name in ("train", "dev", "test", "gold") if (path := getattr(self, name))}
         settings = parse_overrides(pairs or ())
-        grid = settings.pop("grid", {}) | {name: listed(text) for name, text in axes.items() if text}
+        grid = settings.pop("grid", {}) | {name: split_list(text) for name, text in axes.items() if text}
         return {"run": merge({"data": files}, settings), "grid": grid}
 
     def runner(self, planned: Sequence[Job], folder: Path) -> tuple[GridProgress, Runner]:
@@ -200,12 +200,12 @@ def report(
     """
     from adjudge.experiments.report import gather, write_report
 
-    formats = listed(format_) or []
+    formats = split_list(format_) or []
     content = gather(folder, tuning=tuning or (), between=between, title=title)
     for path in write_report(content, out or folder, formats):
         typer.echo(path)
 
 
-def listed(text: str | None) -> list[str] | None:
+def split_list(text: str | None) -> list[str] | None:
     """``a,b,c`` as a list."""
     return None if text is None else [part.strip() for part in text.split(",")]

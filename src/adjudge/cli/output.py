@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def terminal_safe(text: str) -> str:
-    """Text of unknown origin on one line, without characters that could steer the terminal."""
+    """Text of unknown origin on one line, without characters that could control the terminal."""
     return without_controls(" ".join(text.split()))
 
 

@@ -15,7 +15,7 @@ from adjudge.cli.output import terminal_safe
 
 if TYPE_CHECKING:
     from adjudge.data.documents import Problem
-    from adjudge.retrieval import Progress as BuildProgress
+    from adjudge.retrieval import IndexProgress
 
 SHOWN_PROBLEMS = 20
 LOG_SECONDS = 10.0
@@ -46,14 +46,14 @@ def print_problems(console: Console, problems: Sequence[Problem]) -> None:
 
 
 @contextmanager
-def index_progress(console: Console) -> Iterator[Callable[[BuildProgress], None]]:
+def index_progress(console: Console) -> Iterator[Callable[[IndexProgress], None]]:
     """Shows a build: a bar in bytes on a terminal, elsewhere a line now and then."""
     with bar(console) as progress:
         task = progress.add_task("indexing", total=0, note="", visible=False)
         embedding: TaskID | None = None
         logged_at = time.monotonic()
 
-        def show_progress(state: BuildProgress) -> None:
+        def show_progress(state: IndexProgress) -> None:
             nonlocal logged_at, embedding
             if state.to_embed:
                 if embedding is None:
@@ -82,7 +82,7 @@ def index_progress(console: Console) -> Iterator[Callable[[BuildProgress], None]
         yield show_progress
 
 
-def _embedding(state: BuildProgress, word: str) -> str:
+def _embedding(state: IndexProgress, word: str) -> str:
     left = state.embedding_eta or 0.0
     rate = (state.to_embed - state.embedded) / left if left else 0.0
     return f"embedding: {state.embedded:,}/{state.to_embed:,} sentences, {rate:,.0f}/s, {word}{left:,.0f} s"

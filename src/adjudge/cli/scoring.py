@@ -69,9 +69,9 @@ def score(
             show(scores_view(scores))
         return
     right = [outcome.correct for outcome in results]
-    other = [outcome.correct for outcome in outcomes(against, gold, known, counted)]
-    test = mcnemar(other, right)
-    interval = paired_bootstrap(right, other)
+    baseline = [outcome.correct for outcome in outcomes(against, gold, known, counted)]
+    test = mcnemar(baseline, right)
+    interval = paired_bootstrap(right, baseline)
     if json:
         show_json({**record, "mcnemar": test._asdict(), "delta": interval._asdict()})
         return

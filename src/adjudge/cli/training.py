@@ -117,7 +117,7 @@ def train(
             device=device,
             reporter=reporter,
         )
-    if int(os.environ.get("RANK", "0")):  # torchrun: the first worker speaks for all
+    if int(os.environ.get("RANK", "0")):  # torchrun: only the first worker prints
         return
     if scores is not None:
         RunFolder(out).show(run_settings.data)

@@ -12,8 +12,8 @@ from adjudge.cli.experiments import (
     GridOptions,
     PlanArgument,
     SetOption,
-    listed,
     show_plan,
+    split_list,
 )
 from adjudge.cli.options import JsonOption, takes
 from adjudge.cli.output import command_line, show, show_json
@@ -65,8 +65,8 @@ def tune(
     from adjudge.experiments.tuning import tune as tune_runs
     from adjudge.experiments.tuning_view import tuning_view
 
-    search = {"objective": objective, "weighted": weighted, "seeds": listed(seeds)}
-    search |= {name: listed(text) for name, text in (("lam", lam), ("beta", beta)) if text}
+    search = {"objective": objective, "weighted": weighted, "seeds": split_list(seeds)}
+    search |= {name: split_list(text) for name, text in (("lam", lam), ("beta", beta)) if text}
     tuning = read_tuning(plan, search, settings.plan_values(set_), protocol=settings.protocol)
     name = f"tune-{Path(plan).stem}-{objective}" + ("" if weighted else "-unweighted")
     folder = out or Path("runs") / name

@@ -111,8 +111,8 @@ def _verify_texts(claims: list[str], settings: VerifierSettings, json: bool) -> 
         records = [verdict_record(verdict) for verdict in verdicts]
         show_json(records if len(records) > 1 else records[0])
         return
-    for number, verdict in enumerate(verdicts):
-        show(Padding(verdict_view(verdict), (min(number, 1), 0, 0, 0)))
+    for position, verdict in enumerate(verdicts):
+        show(Padding(verdict_view(verdict), (min(position, 1), 0, 0, 0)))
 
 
 def _verify_file(

@@ -90,14 +90,14 @@ def verify_file_on(
     parts = Parts(job)
     with parts.collect(definition):
         missing = []
-        for number, window in parts.missing():
-            with write_atomic(_claims_path(parts.folder, number)) as stream:
+        for index, window in parts.missing():
+            with write_atomic(_claims_path(parts.folder, index)) as stream:
                 stream.write(msgspec.json.encode(window))
-            missing.append(number)
+            missing.append(index)
         progress(parts.resumed)
         task = Task(settings, parts.folder, job.inject_gold, definition, resources)
-        for number in _judge_windows(address, task, missing, windows) if missing else ():
-            parts.count(number)
+        for index in _judge_windows(address, task, missing, windows) if missing else ():
+            parts.count(index)
             progress(parts.answers.total())
     return parts.report()
 
@@ -120,8 +120,8 @@ def _absolute(name: str) -> str:
     return name if named else str(folder.absolute())
 
 
-def _claims_path(folder: Path, number: int) -> Path:
-    return folder / f"{number:08d}.claims"
+def _claims_path(folder: Path, index: int) -> Path:
+    return folder / f"{index:08d}.claims"
 
 
 def _judge_windows(address: str, task: Task, missing: list[int], windows: int) -> Iterator[int]:
@@ -135,7 +135,7 @@ def _judge_windows(address: str, task: Task, missing: list[int], windows: int) -
         expected = inspect_node([marker, *paths])
         room = check_nodes(expected, task.resources)
         blocks = -(-len(missing) // windows)
-        dataset = data.from_items([{"window": number} for number in missing], override_num_blocks=blocks)
+        dataset = data.from_items([{"window": index} for index in missing], override_num_blocks=blocks)
         dataset.context.enable_progress_bars = False
         answers = dataset.map_batches(
             VerifyWorker,
@@ -165,22 +165,22 @@ class VerifyWorker:
         """Numbers of windows in; the same with what went wrong, or nothing."""
         return {"window": batch["window"], "problem": [self._problem(int(n)) for n in batch["window"]]}
 
-    def _problem(self, number: int) -> str:
+    def _problem(self, index: int) -> str:
         try:
-            self._judge(number)
+            self._judge(index)
         except (AdjudgeError, OSError) as error:
             return f"Node {socket.gethostname()}: {error}"
         return ""
 
-    def _judge(self, number: int) -> None:
-        path = verdicts_path(self.task.folder, number)
+    def _judge(self, index: int) -> None:
+        path = verdicts_path(self.task.folder, index)
         if path.exists():  # of a worker that was lost since
             return
         import torch
 
         torch.set_num_threads(self.task.resources.cpus)
         verifier = self.verifier = self.verifier or self._make_verifier()
-        claims = msgspec.json.decode(_claims_path(self.task.folder, number).read_bytes(), type=list[Claim])
+        claims = msgspec.json.decode(_claims_path(self.task.folder, index).read_bytes(), type=list[Claim])
         write_verdicts(path, judge_window(verifier, claims, verifier.retriever(), self.task.inject_gold))
 
     def _make_verifier(self) -> Verifier:
@@ -188,7 +188,7 @@ class VerifyWorker:
         task = self.task
         verifier = Verifier(task.settings)
         here = job_definition(verifier, verifier.retriever(), task.inject_gold, task.settings.precision)
-        other = [name for name in task.definition if here[name] != task.definition[name]]
-        if other:
-            raise ConfigError(f"sees another {' and '.join(other)} than the command that began this job.")
+        changed = [name for name in task.definition if here[name] != task.definition[name]]
+        if changed:
+            raise ConfigError(f"sees another {' and '.join(changed)} than the command that began this job.")
         return verifier

@@ -61,10 +61,12 @@ def connect(address: str) -> Iterator[Any]:
         yield ray
         return
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Ray's only way of not reporting its use
-    own = {"include_dashboard": False, "object_store_memory": OBJECT_STORE} if address == "local" else {}
+    local_options = (
+        {"include_dashboard": False, "object_store_memory": OBJECT_STORE} if address == "local" else {}
+    )
     try:
-        _knock(address)
-        ray.init(address=address, log_to_driver=False, logging_level="ERROR", **own)
+        _check_reachable(address)
+        ray.init(address=address, log_to_driver=False, logging_level="ERROR", **local_options)
     except Exception as error:  # Ray raises all kinds, Exception itself among them
         first = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise ConfigError(
@@ -77,8 +79,8 @@ def connect(address: str) -> Iterator[Any]:
         ray.shutdown()
 
 
-def _knock(address: str) -> None:
-    """Raise where nobody listens; Ray itself would try for minutes."""
+def _check_reachable(address: str) -> None:
+    """Raise where nothing answers; Ray itself would try for minutes."""
     host, colon, port = address.removeprefix("ray://").rpartition(":")
     if colon:
         socket.create_connection((host.strip("[]"), int(port)), timeout=KNOCK_SECONDS).close()
@@ -106,7 +108,7 @@ def check_node(expected: NodeState) -> None:
     here = NodeState(*_inspector()(tuple(expected.versions), list(expected.sizes)))
     problems = _problems(expected, here)
     if problems:
-        raise _refused(problems)
+        raise _refusal(problems)
 
 
 def check_nodes(expected: NodeState, resources: WorkerResources) -> int:
@@ -124,7 +126,7 @@ def check_nodes(expected: NodeState, resources: WorkerResources) -> int:
     nodes = [node for node in ray.nodes() if node["Alive"]]
     able = [node for node in nodes if resources.fits(node["Resources"])]
     if not able:
-        raise ConfigError(_no_room(resources, nodes))
+        raise ConfigError(_describe_no_room(resources, nodes))
     task = ray.remote(num_cpus=0, max_retries=0)(_inspector())
     asked = {}
     for node in able:
@@ -144,7 +146,7 @@ def check_nodes(expected: NodeState, resources: WorkerResources) -> int:
             f"Node {asked[answer]['NodeManagerHostname']} gave no answer in {ANSWER_SECONDS:.0f} s."
         )
     if problems:
-        raise _refused(problems)
+        raise _refusal(problems)
     return sum(resources.fits(node["Resources"]) for node in able)
 
 
@@ -192,7 +194,7 @@ def _problems(expected: NodeState, state: NodeState) -> list[str]:
     return problems
 
 
-def _no_room(resources: WorkerResources, nodes: list[dict[str, Any]]) -> str:
+def _describe_no_room(resources: WorkerResources, nodes: list[dict[str, Any]]) -> str:
     there = [
         f"{node['NodeManagerHostname']}: {node['Resources'].get('CPU', 0):g} CPUs, "
         f"{node['Resources'].get('GPU', 0):g} GPUs"
@@ -204,5 +206,5 @@ def _no_room(resources: WorkerResources, nodes: list[dict[str, Any]]) -> str:
     )
 
 
-def _refused(problems: list[str]) -> AdjudgeError:
+def _refusal(problems: list[str]) -> AdjudgeError:
     return ConfigError("The cluster cannot do this work.\n" + "\n".join(f"  {line}" for line in problems))

@@ -58,9 +58,9 @@ def ray_runner(
         waiting = [job for job in jobs if not job.is_done]
         if not waiting:
             return
-        sent = [_anywhere(job) for job in waiting]
+        sent = [_with_absolute_paths(job) for job in waiting]
         with connect(address) as ray, shared_marker(sent[0].folder.parent) as marker:
-            expected = inspect_node([marker, *_files(sent)])
+            expected = inspect_node([marker, *_input_files(sent)])
             begun(check_nodes(expected, resources))
             # A lost worker is Ray's concern, without end; an error of the run's own would only come again.
             task = ray.remote(num_cpus=cpus, num_gpus=gpus, max_retries=-1, retry_exceptions=False)(_run)
@@ -134,10 +134,10 @@ def _failure(failed: list[tuple[Job, str | Exception]], jobs: int) -> Exception:
     return TrainingError(message)
 
 
-def _anywhere(job: Job) -> Job:
+def _with_absolute_paths(job: Job) -> Job:
     """The job with paths that mean the same in any working folder."""
     settings = job.settings
-    backbone = _folder(settings.model.backbone)
+    backbone = _model_folder(settings.model.backbone)
     if (
         backbone is not None and str(backbone) != settings.model.backbone
     ):  # its name is part of the run's identity
@@ -147,25 +147,25 @@ def _anywhere(job: Job) -> Job:
         )
     paths = {name: path.absolute() for name in FILES if (path := getattr(settings.data, name)) is not None}
     changed: dict[str, Any] = {"data": settings.data.model_copy(update=paths)}
-    init = _folder(settings.model.init)
+    init = _model_folder(settings.model.init)
     if init is not None:
         changed["model"] = settings.model.model_copy(update={"init": str(init)})
     return replace(job, settings=settings.model_copy(update=changed), folder=job.folder.absolute())
 
 
-def _files(jobs: Sequence[Job]) -> list[Path]:
+def _input_files(jobs: Sequence[Job]) -> list[Path]:
     """What the runs read: their claims, and models that are folders."""
     files: dict[Path, None] = {}
     for job in jobs:
         settings = job.settings
         claims = [getattr(settings.data, name) for name in FILES]
-        for path in [*claims, _folder(settings.model.backbone), _folder(settings.model.init)]:
+        for path in [*claims, _model_folder(settings.model.backbone), _model_folder(settings.model.init)]:
             if path is not None:
                 files[path] = None
     return list(files)
 
 
-def _folder(name: str | None) -> Path | None:
+def _model_folder(name: str | None) -> Path | None:
     """The folder a model is in, if its name is that of a folder."""
     if name is None or name in WITHIN:
         return None

@@ -8,20 +8,20 @@ from adjudge.errors import DataError
 from adjudge.types import FEVER_LABELS, Evidence, LabelSet
 
 
-def _parse(record: Record, where: str) -> Entry:
+def _parse(record: Record, location: str) -> Entry:
     """The claim's label and sentences; the judgements on single sentences are left behind."""
-    sentences = [_parse_sentence(item, where) for item in list_field(record, "evidences", where)]
+    sentences = [_parse_sentence(item, location) for item in list_field(record, "evidences", location)]
     return Entry(record.get("claim_label"), evidence=tuple(sentences))
 
 
-def _parse_sentence(item: object, where: str) -> Evidence:
+def _parse_sentence(item: object, location: str) -> Evidence:
     match item:
         case {"evidence_id": str(identity), "article": str(article), "evidence": str(text)}:
             line = identity.rpartition(":")[2]
             if line.isascii() and line.isdigit():
                 return Evidence(text, page_id(article), int(line))
     raise DataError(
-        f"{where}: evidence {describe(item)} has the wrong shape, expected "
+        f"{location}: evidence {describe(item)} has the wrong shape, expected "
         '{"evidence_id": "article:line", "article": …, "evidence": sentence, …}.'
     )
 

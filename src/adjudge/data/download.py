@@ -43,7 +43,7 @@ def fetch(
 
     A file appears under its name only when whole and checked; until then it grows as ``name.part``, from
     which the next fetch goes on. A file whose checksum nobody published is trusted the first time: its
-    SHA-256 goes to ``SHA256SUMS`` beside it, and must match ever after.
+    SHA-256 goes to ``SHA256SUMS`` beside it, and must match from then on.
     """
     folder = Path(folder)
     try:

@@ -45,39 +45,39 @@ def _recognise(record: Record) -> bool:
     )
 
 
-def _parse(record: Record, where: str) -> Entry:
+def _parse(record: Record, location: str) -> Entry:
     """The label, and gold groups: alternatives, each a group of sentences needed together.
 
     A sentence of a NOT ENOUGH INFO claim is ``NOWHERE``.
     """
     return Entry(
-        record.get("label"), None if record.get("evidence") is None else _parse_groups(record, where)
+        record.get("label"), None if record.get("evidence") is None else _parse_groups(record, location)
     )
 
 
-def _parse_groups(record: Record, where: str) -> Groups:
+def _parse_groups(record: Record, location: str) -> Groups:
     groups = []
-    for group in list_field(record, "evidence", where):
+    for group in list_field(record, "evidence", location):
         if not isinstance(group, (list, tuple)):
-            raise _wrong_gold(group, where)
+            raise _wrong_gold(group, location)
         if len(group) == 4 and list(group[2:]) == [None, None]:
             continue  # FEVER's documentation shows the item of a NOT ENOUGH INFO claim without its group
-        groups.append(tuple(_parse_sentence(item, where) for item in group))
+        groups.append(tuple(_parse_sentence(item, location) for item in group))
     return tuple(groups)
 
 
-def _parse_sentence(item: Any, where: str) -> SentenceRef:
+def _parse_sentence(item: Any, location: str) -> SentenceRef:
     match item:
         case [_, _, None, None]:
             return NOWHERE
         case [_, _, str(page), int(line)] if is_int(line):
             return sentence_ref(page, line)
-    raise _wrong_gold(item, where)
+    raise _wrong_gold(item, location)
 
 
-def _wrong_gold(evidence: object, where: str) -> DataError:
+def _wrong_gold(evidence: object, location: str) -> DataError:
     return DataError(
-        f"{where}: evidence {describe(evidence)} is not a group of gold sentences, expected "
+        f"{location}: evidence {describe(evidence)} is not a group of gold sentences, expected "
         "[[annotation id, evidence id, page, line], …] with page and line both null for NOT ENOUGH INFO."
     )
 

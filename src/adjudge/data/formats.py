@@ -71,7 +71,7 @@ class Truth(NamedTuple):
 class Reading(NamedTuple):
     """One record of a file: where it stands, its id, the record, and what it says."""
 
-    where: str
+    location: str
     id: ClaimId
     record: Record
     entry: Entry
@@ -117,12 +117,12 @@ def read_examples(
     return (
         Example(
             identity,
-            claim_text(record, where, form.claim_field),
-            usable_evidence(entry.evidence or (), where),
-            None if labels is None else _label(entry, form, labels, where, require_labels),
+            claim_text(record, location, form.claim_field),
+            usable_evidence(entry.evidence or (), location),
+            None if labels is None else _label(entry, form, labels, location, require_labels),
             entry.gold_injected,
         )
-        for where, identity, record, entry in _read(path, form, field)
+        for location, identity, record, entry in _read(path, form, field)
     )
 
 
@@ -143,19 +143,19 @@ def read_claims(
     return (
         Claim(
             identity,
-            claim_text(record, where, form.claim_field),
-            _label(entry, form, labels, where, require_labels),
-            _known_groups(entry.gold or (), where),
+            claim_text(record, location, form.claim_field),
+            _label(entry, form, labels, location, require_labels),
+            _known_groups(entry.gold or (), location),
         )
-        for where, identity, record, entry in _read(path, form)
+        for location, identity, record, entry in _read(path, form)
     )
 
 
 def read_claim_texts(path: PathLike) -> Iterator[Claim]:
     """The claims of any file with ids and claims; labels and evidence are not looked at."""
     form = recognise(path, _formats("has_claims")) or FORMATS["fever"]
-    for where, identity, record in read_records(path, (*form.id_fields, "id", "claim_id"), form.numbered):
-        yield Claim(identity, claim_text(record, where, form.claim_field))
+    for location, identity, record in read_records(path, (*form.id_fields, "id", "claim_id"), form.numbered):
+        yield Claim(identity, claim_text(record, location, form.claim_field))
 
 
 def read_gold(path: PathLike, labels: LabelSet | None = None) -> Iterator[Truth]:
@@ -177,16 +177,16 @@ def read_predictions(path: PathLike, labels: LabelSet | None = None) -> Iterator
     return (_prediction(reading, form, labels) for reading in _read(path, form))
 
 
-def gold_of(record: Record, where: str, labels: LabelSet) -> Truth:
+def gold_of(record: Record, location: str, labels: LabelSet) -> Truth:
     """The gold of one record that stands in no file."""
-    form = _format_of(record, where, _gold_candidates())
-    return _truth(_reading(record, where, form), form, _label_set(form, labels))
+    form = _format_of(record, location, _gold_candidates())
+    return _truth(_reading(record, location, form), form, _label_set(form, labels))
 
 
-def prediction_of(record: Record, where: str, labels: LabelSet) -> Prediction:
+def prediction_of(record: Record, location: str, labels: LabelSet) -> Prediction:
     """The prediction of one record that stands in no file."""
-    form = _format_of(record, where, list(FORMATS.values()))
-    return _prediction(_reading(record, where, form), form, _label_set(form, labels))
+    form = _format_of(record, location, list(FORMATS.values()))
+    return _prediction(_reading(record, location, form), form, _label_set(form, labels))
 
 
 def read_entries(path: PathLike, format: str | None = None) -> tuple[Format, Iterator[Reading]]:
@@ -208,44 +208,46 @@ def gold_sentences_first(groups: Groups) -> tuple[SentenceRef, ...]:
     return tuple(dict.fromkeys(ref for group in smallest_first for ref in group if ref != NOWHERE))
 
 
-def answered_label(label: object, labels: LabelSet, where: str) -> str | None:
+def answered_label(label: object, labels: LabelSet, location: str) -> str | None:
     """A predicted label; an empty answer counts as the set's neutral label."""
-    return labels.neutral if label is None else required_label(label, labels, where)
+    return labels.neutral if label is None else required_label(label, labels, location)
 
 
 def _read(path: PathLike, form: Format, field: str = "evidence") -> Iterator[Reading]:
     options = {} if field == "evidence" else {"field": field}
-    for where, identity, record in read_records(path, form.id_fields, form.numbered):
-        yield Reading(where, identity, record, form.parse(record, where, **options))
+    for location, identity, record in read_records(path, form.id_fields, form.numbered):
+        yield Reading(location, identity, record, form.parse(record, location, **options))
 
 
-def _reading(record: Record, where: str, form: Format) -> Reading:
-    return Reading(where, record_id(record, where, form.id_fields), record, form.parse(record, where))
+def _reading(record: Record, location: str, form: Format) -> Reading:
+    return Reading(
+        location, record_id(record, location, form.id_fields), record, form.parse(record, location)
+    )
 
 
-def _label(entry: Entry, form: Format, labels: LabelSet, where: str, required: bool = True) -> str | None:
+def _label(entry: Entry, form: Format, labels: LabelSet, location: str, required: bool = True) -> str | None:
     if not required and (entry.label is None or form.predicts):
         return None
     try:
-        return required_label(entry.label, labels, where)
+        return required_label(entry.label, labels, location)
     except DataError:
         if not isinstance(entry.label, str) or entry.label not in form.labels.names:
             raise
         raise DataError(
-            f"{where}: label {entry.label!r} of {form.name} files is not one of {', '.join(labels)}.\n"
+            f"{location}: label {entry.label!r} of {form.name} files is not one of {', '.join(labels)}.\n"
             f"Use the format's own labels (data.labels of a training: {', '.join(form.labels)}), or pass "
             f"--label {entry.label!r}={labels.neutral or labels.names[0]!r} to count it as another."
         ) from None
 
 
 def _truth(reading: Reading, form: Format, labels: LabelSet) -> Truth:
-    label = _label(reading.entry, form, labels, reading.where) or ""
+    label = _label(reading.entry, form, labels, reading.location) or ""
     return Truth(reading.id, label, reading.entry.gold)
 
 
 def _prediction(reading: Reading, form: Format, labels: LabelSet) -> Prediction:
-    where, identity, _, entry = reading
-    label = answered_label(entry.label, labels, where)
+    location, identity, _, entry = reading
+    label = answered_label(entry.label, labels, location)
     refs: tuple[SentenceRef, ...] | None = None
     if entry.evidence is not None:
         refs = tuple(sentence_ref(item.page, item.line) for item in entry.evidence)
@@ -254,12 +256,12 @@ def _prediction(reading: Reading, form: Format, labels: LabelSet) -> Prediction:
     return Prediction(identity, label, refs, entry.gold_injected)
 
 
-def _known_groups(groups: Groups, where: str) -> Groups:
+def _known_groups(groups: Groups, location: str) -> Groups:
     """The groups without those that name no page."""
     for group in groups:
         if NOWHERE in group and set(group) != {NOWHERE}:  # dropping the unknown part would make it easier
             raise DataError(
-                f"{where}: evidence {describe(group)} is not a group of gold sentences: it names the page of some "
+                f"{location}: evidence {describe(group)} is not a group of gold sentences: it names the page of some "
                 "only. Give page and line of all, or null for both of all."
             )
     return tuple(group for group in groups if group and NOWHERE not in group)
@@ -304,18 +306,18 @@ def _format_for(path: PathLike, name: str | None, usable: Sequence[Format]) -> F
     form = recognise(path, usable)
     if form is not None and form in usable:
         return form
-    number, record = next(read_json_lines(Path(path)))
-    raise _wrong_format(form, record, f"{path}:{number}", usable)
+    line_number, record = next(read_json_lines(Path(path)))
+    raise _wrong_format(form, record, f"{path}:{line_number}", usable)
 
 
-def _format_of(record: Record, where: str, usable: Sequence[Format]) -> Format:
+def _format_of(record: Record, location: str, usable: Sequence[Format]) -> Format:
     form = _recognise([record], usable)
     if form is not None and form in usable:
         return form
-    raise _wrong_format(form, record, where, usable)
+    raise _wrong_format(form, record, location, usable)
 
 
-def _wrong_format(form: Format | None, record: Record, where: str, usable: Sequence[Format]) -> DataError:
+def _wrong_format(form: Format | None, record: Record, location: str, usable: Sequence[Format]) -> DataError:
     """The error for a file of no known format, or of one that does not serve."""
     fields = ", ".join(f"'{key}'" for key in record) or "none"
     shapes = "\n".join(f"  {form.name}: {form.shape}" for form in usable)
@@ -332,4 +334,4 @@ def _wrong_format(form: Format | None, record: Record, where: str, usable: Seque
             f"looks like {form.name} claims, which come without sentences: find evidence for them first "
             "(adjudge assemble), or find it and give verdicts in one (adjudge verify --claims)."
         )
-    return DataError(f"{where}: {problem} Expected one of:\n{shapes}")
+    return DataError(f"{location}: {problem} Expected one of:\n{shapes}")

@@ -49,27 +49,27 @@ class TrainingClaim:
 
 def read_training_claims(path: PathLike, labels: LabelSet = FEVER_LABELS) -> Iterator[TrainingClaim]:
     """Yield the claims of a KGAT training file; without a list ``retrieved``, ``evidence`` serves as one."""
-    for where, identity, record in read_records(path):
-        label = required_label(record.get("label"), labels, where)
-        evidence = usable_evidence(_parse_sentences(record, "evidence", where), where)
+    for location, identity, record in read_records(path):
+        label = required_label(record.get("label"), labels, location)
+        evidence = usable_evidence(_parse_sentences(record, "evidence", location), location)
         retrieved = evidence
         if "retrieved" in record:
-            retrieved = usable_evidence(_parse_sentences(record, "retrieved", where), where)
+            retrieved = usable_evidence(_parse_sentences(record, "retrieved", location), location)
         page = record.get("page")
         if not (page is None or is_int(page)):
-            raise DataError(f"{where}: field 'page' is {describe(page)}, expected a whole number.")
+            raise DataError(f"{location}: field 'page' is {describe(page)}, expected a whole number.")
         gold = tuple(sentence for sentence in evidence if sentence.score >= GOLD_SCORE)
-        yield TrainingClaim(identity, claim_text(record, where), label, gold, retrieved, page)
+        yield TrainingClaim(identity, claim_text(record, location), label, gold, retrieved, page)
 
 
 def read_pages(path: PathLike) -> dict[int, tuple[str, ...]]:
     """The sentences of numbered pages: JSONL ``{"page": number, "sentences": [text, …]}``."""
     pages: dict[int, tuple[str, ...]] = {}
-    for where, number, record in read_records(path, ("page",)):
-        sentences = list_field(record, "sentences", where)
-        if not is_int(number) or not all(isinstance(sentence, str) for sentence in sentences):
-            raise DataError(f"{where}: expected a page's number and its sentences as texts.")
-        pages[int(number)] = tuple(sentence for sentence in sentences if sentence.strip())
+    for location, page_number, record in read_records(path, ("page",)):
+        sentences = list_field(record, "sentences", location)
+        if not is_int(page_number) or not all(isinstance(sentence, str) for sentence in sentences):
+            raise DataError(f"{location}: expected a page's number and its sentences as texts.")
+        pages[int(page_number)] = tuple(sentence for sentence in sentences if sentence.strip())
     return pages
 
 
@@ -82,42 +82,42 @@ def write_examples(path: PathLike, examples: Iterable[Example]) -> int:
     return write_json_lines(path, map(_example_record, examples))
 
 
-def _parse(record: Record, where: str, field: str = "evidence") -> Entry:
+def _parse(record: Record, location: str, field: str = "evidence") -> Entry:
     """The label and the sentences of ``field``.
 
     A training file may hold several lists: ``evidence`` with gold sentences first, ``retrieved`` as a
     retriever found them. An empty list is a claim without evidence.
     """
     injected = record.get("gold_injected") is True
-    return Entry(record.get("label"), None, _parse_sentences(record, field, where), injected)
+    return Entry(record.get("label"), None, _parse_sentences(record, field, location), injected)
 
 
-def _parse_sentences(record: Record, field: str, where: str) -> tuple[Evidence, ...]:
+def _parse_sentences(record: Record, field: str, location: str) -> tuple[Evidence, ...]:
     sentences = []
-    items = list_field(record, field, where)
-    titles = _parse_titles(record, len(items), where) if field == "evidence" else None
-    for number, item in enumerate(items):
+    items = list_field(record, field, location)
+    titles = _parse_titles(record, len(items), location) if field == "evidence" else None
+    for index, item in enumerate(items):
         match item:
             case [str(page), int(line), str(text), int() | float() as score] if is_int(
                 line
             ) and not isinstance(score, bool):
-                title = titles[number] if titles else ""
+                title = titles[index] if titles else ""
                 sentences.append(Evidence(text, page, line, float(score), title=title))
             case _:
                 raise DataError(
-                    f"{where}: {field} {describe(item)} is not a sentence, "
+                    f"{location}: {field} {describe(item)} is not a sentence, "
                     "expected [page, line, text, score]."
                 )
     return tuple(sentences)
 
 
-def _parse_titles(record: Record, count: int, where: str) -> list[str] | None:
+def _parse_titles(record: Record, count: int, location: str) -> list[str] | None:
     if "titles" not in record:
         return None
-    titles = list_field(record, "titles", where)
+    titles = list_field(record, "titles", location)
     if len(titles) != count or not all(isinstance(title, str) for title in titles):
         raise DataError(
-            f"{where}: field 'titles' is {describe(titles)}, expected a text for each of {count} evidence "
+            f"{location}: field 'titles' is {describe(titles)}, expected a text for each of {count} evidence "
             "sentences. Correct it, or leave it out."
         )
     return titles

@@ -30,12 +30,14 @@ def write_examples(path: PathLike, examples: Iterable[Example]) -> int:
     return write_json_lines(path, map(_pair_record, examples))
 
 
-def _parse(record: Record, where: str) -> Entry:
+def _parse(record: Record, location: str) -> Entry:
     field = "evidence_sentence" if "evidence_sentence" in record else "evidence"
-    value = required_field(record, field, where)
+    value = required_field(record, field, location)
     texts = [value] if isinstance(value, str) else value
     if not _is_texts(texts):
-        raise DataError(f"{where}: field '{field}' is {describe(value)}, expected a text or a list of texts.")
+        raise DataError(
+            f"{location}: field '{field}' is {describe(value)}, expected a text or a list of texts."
+        )
     title = record.get("title", record.get("page"))
     page = page_id(title) if isinstance(title, str) else ""
     label = record.get("gold_label") if record.get("label") is None else record["label"]

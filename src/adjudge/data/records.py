@@ -133,90 +133,90 @@ def read_records(
     """
     path = Path(path)
     lines: dict[ClaimId, int] = {}
-    for number, record in read_json_lines(path):
-        where = f"{path}:{number}"
-        identity = record_id(record, where, id_fields, number if numbered else None)
+    for line_number, record in read_json_lines(path):
+        location = f"{path}:{line_number}"
+        identity = record_id(record, location, id_fields, line_number if numbered else None)
         if identity in lines:
             raise DataError(
-                f"{where}: id {identity!r} was already used in line {lines[identity]}. Ids must be unique."
+                f"{location}: id {identity!r} was already used in line {lines[identity]}. Ids must be unique."
             )
-        lines[identity] = number
-        yield where, identity, record
+        lines[identity] = line_number
+        yield location, identity, record
 
 
-def record_id(record: Record, where: str, fields: tuple[str, ...], default: int | None = None) -> ClaimId:
+def record_id(record: Record, location: str, fields: tuple[str, ...], default: int | None = None) -> ClaimId:
     """The first of ``fields`` that the record has, else ``default``."""
     name = next((name for name in fields if name in record), None)
     if name is None and default is not None:
         return default
-    return id_field(record, name or fields[0], where)
+    return id_field(record, name or fields[0], location)
 
 
-def id_field(record: Record, name: str, where: str) -> ClaimId:
+def id_field(record: Record, name: str, location: str) -> ClaimId:
     """A field that must be there and be a whole number or text that says something."""
-    value: ClaimId = required_field(record, name, where)
+    value: ClaimId = required_field(record, name, location)
     if is_int(value) or (isinstance(value, str) and value.strip()):
         return value
-    raise DataError(f"{where}: field '{name}' is {describe(value)}, expected a whole number or text.")
+    raise DataError(f"{location}: field '{name}' is {describe(value)}, expected a whole number or text.")
 
 
-def text_field(record: Record, name: str, where: str) -> str:
+def text_field(record: Record, name: str, location: str) -> str:
     """A field that must be there and be text."""
-    value = required_field(record, name, where)
+    value = required_field(record, name, location)
     if not isinstance(value, str):
-        raise DataError(f"{where}: field '{name}' is {describe(value)}, expected text.")
+        raise DataError(f"{location}: field '{name}' is {describe(value)}, expected text.")
     return value
 
 
-def list_field(record: Record, name: str, where: str) -> list[Any]:
+def list_field(record: Record, name: str, location: str) -> list[Any]:
     """A field that must be there and be a list."""
-    value = required_field(record, name, where)
+    value = required_field(record, name, location)
     if not isinstance(value, (list, tuple)):
-        raise DataError(f"{where}: field '{name}' is {describe(value)}, expected a list.")
+        raise DataError(f"{location}: field '{name}' is {describe(value)}, expected a list.")
     return list(value)
 
 
-def claim_text(record: Record, where: str, field: str = "claim") -> str:
+def claim_text(record: Record, location: str, field: str = "claim") -> str:
     """The claim, which must say something."""
-    claim = text_field(record, field, where)
+    claim = text_field(record, field, location)
     if not claim.strip():
-        raise DataError(f"{where}: the claim is empty.")
+        raise DataError(f"{location}: the claim is empty.")
     return claim
 
 
-def required_field(record: Record, name: str, where: str) -> Any:
+def required_field(record: Record, name: str, location: str) -> Any:
     """A field that must be there; the error names those that are."""
     if name in record:
         return record[name]
     fields = ", ".join(f"'{key}'" for key in record) or "no field at all"
-    raise DataError(f"{where}: no field '{name}'; found {fields}.")
+    raise DataError(f"{location}: no field '{name}'; found {fields}.")
 
 
-def usable_evidence(sentences: Iterable[Evidence], where: str) -> tuple[Evidence, ...]:
+def usable_evidence(sentences: Iterable[Evidence], location: str) -> tuple[Evidence, ...]:
     """The sentences that say something; none may be a whole document."""
     usable = tuple(sentence for sentence in sentences if sentence.text.strip())
     for sentence in usable:
         words = len(sentence.text.split())
         if words > MAX_SENTENCE_WORDS:
             raise DataError(
-                f"{where}: an evidence sentence of {words:,} words ({sentence.text[:40]!r}…), expected at most "
+                f"{location}: an evidence sentence of {words:,} words ({sentence.text[:40]!r}…), expected at most "
                 f"{MAX_SENTENCE_WORDS:,}. A model reads about a hundred; split the text into sentences."
             )
     return usable
 
 
-def required_label(label: object, labels: LabelSet, where: str) -> str:
+def required_label(label: object, labels: LabelSet, location: str) -> str:
     """A label in the set's own spelling."""
     if label is None:
         raise DataError(
-            f"{where}: the claim has no label, which training and scoring need: one of {', '.join(labels)}."
+            f"{location}: the claim has no label, which training and scoring need: one of {', '.join(labels)}."
         )
     if not isinstance(label, str):
-        raise DataError(f"{where}: label {describe(label)} is not one of {', '.join(labels)}.")
+        raise DataError(f"{location}: label {describe(label)} is not one of {', '.join(labels)}.")
     try:
         return labels.parse(label)
     except DataError as error:
-        raise DataError(f"{where}: {error}") from None
+        raise DataError(f"{location}: {error}") from None
 
 
 def sentence_ref(page: str, line: int) -> SentenceRef:

@@ -36,83 +36,83 @@ class Rationale(NamedTuple):
 
 def read_claims_by_document(path: PathLike) -> Iterator[Claim]:
     """Yield one claim ``id:document`` for every abstract cited, which may disagree on a claim."""
-    for where, identity, record in read_records(path):
-        text = claim_text(record, where)
-        rationales = _rationales(record, where) or {}
+    for location, identity, record in read_records(path):
+        text = claim_text(record, location)
+        rationales = _rationales(record, location) or {}
         cited = [str(document) for document in record.get("cited_doc_ids", ())]
         for document in dict.fromkeys([*cited, *rationales]):
-            entry = _combine(rationales.get(document, []), where)
+            entry = _combine(rationales.get(document, []), location)
             yield Claim(f"{identity}:{document}", text, str(entry.label), entry.gold or ())
 
 
 def read_pages(path: PathLike) -> Iterator[Page]:
     """Yield the abstracts of a corpus as pages; a page's id is its document id."""
-    for where, _, record in read_records(path, id_fields=("doc_id",)):
-        yield page_of(record, where)
+    for location, _, record in read_records(path, id_fields=("doc_id",)):
+        yield page_of(record, location)
 
 
-def page_of(record: Record, where: str) -> Page:
+def page_of(record: Record, location: str) -> Page:
     """The page of one record of a corpus; ``DataError`` names ``where`` it stands."""
-    identity = str(id_field(record, "doc_id", where))
-    abstract = list_field(record, "abstract", where)
+    identity = str(id_field(record, "doc_id", location))
+    abstract = list_field(record, "abstract", location)
     for sentence in abstract:
         if not isinstance(sentence, str):
-            raise DataError(f"{where}: abstract sentence {describe(sentence)}, expected text.")
+            raise DataError(f"{location}: abstract sentence {describe(sentence)}, expected text.")
     sentences = (Sentence(text, line) for line, text in enumerate(abstract) if text.strip())
-    return Page(identity, text_field(record, "title", where), tuple(sentences))
+    return Page(identity, text_field(record, "title", location), tuple(sentences))
 
 
-def _parse(record: Record, where: str) -> Entry:
+def _parse(record: Record, location: str) -> Entry:
     """In FEVER's terms: no evidence is NOT ENOUGH INFO, a rationale a gold group.
 
     A claim that one abstract supports and another contradicts has no single label. A test file has no evidence
     field and gives claims without a label.
     """
-    rationales = _rationales(record, where)
+    rationales = _rationales(record, location)
     if rationales is None:
         return Entry()
-    return _combine([item for group in rationales.values() for item in group], where)
+    return _combine([item for group in rationales.values() for item in group], location)
 
 
-def _rationales(record: Record, where: str) -> dict[str, list[Rationale]] | None:
+def _rationales(record: Record, location: str) -> dict[str, list[Rationale]] | None:
     """Document → rationales; None for a claim that nobody judged."""
     evidence = record.get("evidence")
     if evidence is None:
         return None
     if not isinstance(evidence, dict):
-        raise _wrong_evidence(evidence, where)
+        raise _wrong_evidence(evidence, location)
     for document, groups in evidence.items():
         if not isinstance(groups, list):
-            raise _wrong_evidence({document: groups}, where)
+            raise _wrong_evidence({document: groups}, location)
     return {
-        document: [_rationale(document, group, where) for group in groups]
+        document: [_rationale(document, group, location) for group in groups]
         for document, groups in evidence.items()
     }
 
 
-def _rationale(document: str, group: Any, where: str) -> Rationale:
+def _rationale(document: str, group: Any, location: str) -> Rationale:
     match group:
         case {"sentences": [*lines], "label": str(label)} if all(map(is_int, lines)):
             gold = tuple(SentenceRef(document, line) for line in lines)
-            return Rationale(required_label(label, LABELS, where), gold)
-    raise _wrong_evidence({document: [group]}, where)
+            return Rationale(required_label(label, LABELS, location), gold)
+    raise _wrong_evidence({document: [group]}, location)
 
 
-def _combine(rationales: list[Rationale], where: str) -> Entry:
+def _combine(rationales: list[Rationale], location: str) -> Entry:
     decisive = [item for item in rationales if item.label != LABELS.neutral]
     labels = sorted({item.label for item in decisive})
     if len(labels) > 1:
         raise DataError(
-            f"{where}: the evidence says {' and '.join(labels)} at once, but a claim has one label. "
+            f"{location}: the evidence says {' and '.join(labels)} at once, but a claim has one label. "
             "Split the claim by document."
         )
     gold = tuple(item.gold for item in decisive if item.gold)
     return Entry(labels[0] if labels else LABELS.neutral, gold)
 
 
-def _wrong_evidence(evidence: object, where: str) -> DataError:
+def _wrong_evidence(evidence: object, location: str) -> DataError:
     return DataError(
-        f"{where}: evidence {describe(evidence)} has the wrong shape, expected "
+        f"{location}: evidence {describe(evidence)} has the wrong shape, expected "
         '{document: [{"sentences": [line, …], "label": "SUPPORT" or "CONTRADICT"}, …]}.'
     )
 

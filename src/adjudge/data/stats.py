@@ -43,7 +43,7 @@ class DatasetStats:
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _ClaimCounts:
     label: str | None
     claim_words: int
     evidence: int
@@ -64,20 +64,22 @@ def dataset_stats(
     )
 
 
-def _row(reading: Reading, form: Format, labels: LabelSet) -> _Row:
-    where, _, record, entry = reading
-    label = None if entry.label is None else required_label(entry.label, labels, where)
-    claim_words = len(claim_text(record, where, form.claim_field).split())
+def _row(reading: Reading, form: Format, labels: LabelSet) -> _ClaimCounts:
+    location, _, record, entry = reading
+    label = None if entry.label is None else required_label(entry.label, labels, location)
+    claim_words = len(claim_text(record, location, form.claim_field).split())
     if entry.evidence is not None:
-        evidence = usable_evidence(entry.evidence, where)
+        evidence = usable_evidence(entry.evidence, location)
         words = sum(len(sentence.text.split()) for sentence in evidence)
-        return _Row(label, claim_words, len(evidence), words)
+        return _ClaimCounts(label, claim_words, len(evidence), words)
     groups = [group for group in entry.gold or () if group and NOWHERE not in group]
     sentences = {ref for group in groups for ref in group}
-    return _Row(label, claim_words, len(sentences), group_sizes=tuple(map(len, groups)))
+    return _ClaimCounts(label, claim_words, len(sentences), group_sizes=tuple(map(len, groups)))
 
 
-def _count(path: str, format: str, labels: LabelSet, rows: Iterator[_Row], gold: bool) -> DatasetStats:
+def _count(
+    path: str, format: str, labels: LabelSet, rows: Iterator[_ClaimCounts], gold: bool
+) -> DatasetStats:
     counts: Counter[str | None] = Counter()
     total = with_evidence = evidence = claim_words = evidence_words = 0
     groups = multi = several = 0

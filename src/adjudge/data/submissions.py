@@ -34,20 +34,20 @@ def write_submission(path: PathLike, predictions: Iterable[Prediction | Verdict]
     return write_json_lines(path, map(_submission_record, predictions))
 
 
-def submitted_sentence(item: object, where: str) -> SentenceRef:
+def submitted_sentence(item: object, location: str) -> SentenceRef:
     """One [page, line] of a submission."""
     match item:
         case [str(page), int(line)] if is_int(line):
             return SentenceRef(page, line)
     raise DataError(
-        f'{where}: predicted_evidence holds {describe(item)}, expected [page, line] such as ["Paris", 0].'
+        f'{location}: predicted_evidence holds {describe(item)}, expected [page, line] such as ["Paris", 0].'
     )
 
 
-def _parse(record: Record, where: str) -> Entry:
+def _parse(record: Record, location: str) -> Entry:
     if record.get("predicted_evidence") is None:
         return Entry(record["predicted_label"])
-    refs = [submitted_sentence(item, where) for item in list_field(record, "predicted_evidence", where)]
+    refs = [submitted_sentence(item, location) for item in list_field(record, "predicted_evidence", location)]
     return Entry(record["predicted_label"], evidence=tuple(Evidence("", *ref) for ref in refs))
 
 

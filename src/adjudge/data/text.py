@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from dataclasses import replace
 
 from adjudge.types import Evidence
 
@@ -74,6 +75,11 @@ def page_title(page: str) -> str:
 def evidence_title(evidence: Evidence) -> str:
     """The title under which a model reads a sentence, cleaned; empty where the page is unknown."""
     return clean_text(evidence.title or page_title(evidence.page))
+
+
+def drop_title(evidence: Evidence) -> Evidence:
+    """The sentence without its page, as a model reads it in a text without titles."""
+    return replace(evidence, page="", title="")
 
 
 def page_id(title: str) -> str:

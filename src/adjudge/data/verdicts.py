@@ -25,11 +25,11 @@ def write_verdicts(path: PathLike, verdicts: Iterable[Verdict]) -> int:
 def read_verdicts(path: PathLike) -> Iterator[Verdict]:
     """Yield the verdicts of a file that :func:`write_verdicts` wrote."""
     decoder = msgspec.json.Decoder(Verdict)
-    for number, line in read_lines(Path(path)):
+    for line_number, line in read_lines(Path(path)):
         try:
             yield decoder.decode(line)
         except msgspec.DecodeError as error:
-            raise DataError(f"{path}:{number}: not a verdict ({error}).") from None
+            raise DataError(f"{path}:{line_number}: not a verdict ({error}).") from None
 
 
 def verdict_record(verdict: Verdict) -> dict[str, Any]:
@@ -59,22 +59,22 @@ def _evidence_record(sentence: Evidence) -> dict[str, Any]:
     return {key: value for key, value in record.items() if value not in (None, "") or key in _ALWAYS_SHOWN}
 
 
-def _parse(record: Record, where: str) -> Entry:
+def _parse(record: Record, location: str) -> Entry:
     injected = record.get("gold_injected") is True
     if record.get("evidence") is None:
         return Entry(record.get("label"), gold_injected=injected)
-    sentences = tuple(_parse_sentence(item, where) for item in list_field(record, "evidence", where))
+    sentences = tuple(_parse_sentence(item, location) for item in list_field(record, "evidence", location))
     return Entry(record.get("label"), None, sentences, injected)
 
 
-def _parse_sentence(item: Any, where: str) -> Evidence:
+def _parse_sentence(item: Any, location: str) -> Evidence:
     match item:
         case {"page": str(page), "line": int(line)} if is_int(line):
             text, title = item.get("text", ""), item.get("title", "")
             if isinstance(text, str) and isinstance(title, str):
                 return Evidence(text, page, line, title=title)
     raise DataError(
-        f"{where}: evidence {describe(item)} is not a sentence, expected {{text, page, line, …}}."
+        f"{location}: evidence {describe(item)} is not a sentence, expected {{text, page, line, …}}."
     )
 
 

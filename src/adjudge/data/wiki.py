@@ -89,55 +89,56 @@ def _is_dump_member(name: str) -> bool:
 
 def _member_records(name: str, stream: IO[bytes]) -> Iterator[tuple[int, Record]]:
     lines: Iterable[bytes] = gzip.open(stream) if name.endswith(".gz") else stream
-    for number, line in enumerate(lines, start=1):
+    for line_number, line in enumerate(lines, start=1):
         if line.strip():
-            yield number, decode_object(line, f"{name}:{number}")
+            yield line_number, decode_object(line, f"{name}:{line_number}")
 
 
 def _pages(name: str, records: Iterable[tuple[int, Record]]) -> Iterator[Page]:
     seen: dict[str, int] = {}
-    for number, record in records:
-        page = page_of(record, f"{name}:{number}")
+    for line_number, record in records:
+        location = f"{name}:{line_number}"
+        page = page_of(record, location)
         if page is None:
             continue
         if page.id in seen:
-            raise DataError(f"{name}:{number}: page {page.id!r} was already given in line {seen[page.id]}.")
-        seen[page.id] = number
+            raise DataError(f"{location}: page {page.id!r} was already given in line {seen[page.id]}.")
+        seen[page.id] = line_number
         yield page
 
 
-def page_of(record: Record, where: str) -> Page | None:
+def page_of(record: Record, location: str) -> Page | None:
     """The page of one record, None for the empty one that begins every file of the official dump."""
-    identity = text_field(record, "id", where)
-    sentences = _sentences(record, where)
+    identity = text_field(record, "id", location)
+    sentences = _sentences(record, location)
     if not identity.strip():
         if sentences:
-            raise DataError(f"{where}: the page has sentences but no id.")
+            raise DataError(f"{location}: the page has sentences but no id.")
         return None
-    title = text_field(record, "title", where) if "title" in record else page_title(identity)
+    title = text_field(record, "title", location) if "title" in record else page_title(identity)
     return Page(identity, title, sentences)
 
 
-def _sentences(record: Record, where: str) -> tuple[Sentence, ...]:
+def _sentences(record: Record, location: str) -> tuple[Sentence, ...]:
     if record.get("lines") is None:
         return ()
-    lines = text_field(record, "lines", where)
+    lines = text_field(record, "lines", location)
     sentences = []
     numbered = not lines.strip()
     for line in lines.split("\n"):
-        number, _, rest = line.partition("\t")
-        if not (number.isascii() and number.isdigit() and len(number) < 10):
+        line_number, _, rest = line.partition("\t")
+        if not (line_number.isascii() and line_number.isdigit() and len(line_number) < 10):
             continue  # rare slips of the dump: the rest of a sentence with a line break in it
         numbered = True
         text, *links = rest.split("\t")
         if text.strip():
             # After the sentence, anchor text and link target take turns.
             sentences.append(
-                Sentence(text, int(number), tuple(page_id(link) for link in links[1::2] if link))
+                Sentence(text, int(line_number), tuple(page_id(link) for link in links[1::2] if link))
             )
     if not numbered:
         raise DataError(
-            f"{where}: field 'lines' is {describe(lines)}, expected numbered sentences, "
+            f"{location}: field 'lines' is {describe(lines)}, expected numbered sentences, "
             'each "number<tab>sentence", separated by line breaks.'
         )
     return tuple(sentences)
@@ -146,12 +147,12 @@ def _sentences(record: Record, where: str) -> tuple[Sentence, ...]:
 def _page_record(page: Page) -> dict[str, Any]:
     by_line = {sentence.line: sentence for sentence in page.sentences}
     lines = []
-    for number in range(max(by_line, default=-1) + 1):
-        fields = [str(number), ""]
-        if number in by_line:
-            sentence = by_line[number]
+    for line_number in range(max(by_line, default=-1) + 1):
+        fields = [str(line_number), ""]
+        if line_number in by_line:
+            sentence = by_line[line_number]
             links = [page_title(link) for link in sentence.links]
-            fields = [str(number), sentence.text, *(link for target in links for link in (target, target))]
+            fields[1:] = [sentence.text, *(link for target in links for link in (target, target))]
         lines.append("\t".join(_BREAKS.sub(" ", field) for field in fields))
     text = " ".join(sentence.text for sentence in page.sentences)
     title = {} if page.title == page_title(page.id) else {"title": page.title}

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from adjudge.encoders.batch import Batch
-from adjudge.encoders.rows import Row, RowWriter
+from adjudge.encoders.rows import RowWriter, TokenRow
 from adjudge.io.chunks import chunks
 from adjudge.types import ClaimId, Example, LabelSet
 
@@ -118,7 +118,9 @@ class Dataset:
         return shuffled
 
 
-def cut(data: Dataset, claims: Iterable[int], tokens: int, most: int | None = None) -> Iterator[list[int]]:
+def cut_into_batches(
+    data: Dataset, claims: Iterable[int], tokens: int, most: int | None = None
+) -> Iterator[list[int]]:
     """Consecutive claims in batches of at most ``tokens`` tokens, padding counted, and ``most`` claims.
 
     What a batch of B claims of at most N rows of L tokens costs grows with B · N · L. A claim that is larger
@@ -138,7 +140,7 @@ def cut(data: Dataset, claims: Iterable[int], tokens: int, most: int | None = No
         yield batch
 
 
-def shuffled_evidence(
+def shuffle_evidence(
     examples: Iterable[Example], seed: int, max_evidence: int | None = None
 ) -> Iterator[Example]:
     """The examples, the first ``max_evidence`` sentences of each in random order.
@@ -183,7 +185,7 @@ def tokenize(examples: Iterable[Example], writer: RowWriter, labels: LabelSet) -
     )
 
 
-def _flat(rows: list[Row]) -> npt.NDArray[np.int32]:
+def _flat(rows: list[TokenRow]) -> npt.NDArray[np.int32]:
     return np.concatenate([np.asarray(row.ids, dtype=np.int32) for row in rows])
 
 

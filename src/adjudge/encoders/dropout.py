@@ -23,7 +23,7 @@ class Dropout(nn.Dropout):
 
 def dropout(x: Tensor, share: float) -> Tensor:
     """Drop a share of the numbers. Which ones depends on PyTorch's default generator."""
-    if share == 0 or not native.serves(x):
+    if share == 0 or not native.is_usable_on(x):
         return functional.dropout(x, share)
     return _drop_native(x, share)
 

@@ -90,22 +90,22 @@ class Embedder:
         while len(self._known) > self._remembered:
             self._known.popitem(last=False)
         rows = np.empty((len(texts), self.backbone.hidden_size), dtype=np.float32)
-        for number, text in enumerate(texts):
-            rows[number] = vectors[text]
+        for index, text in enumerate(texts):
+            rows[index] = vectors[text]
         return rows
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """(n, d) unit rows in the order of the texts, none taken from or kept in the cache."""
         import torch
 
-        from adjudge.encoders.dataset import cut, tokenize
+        from adjudge.encoders.dataset import cut_into_batches, tokenize
 
         # A text is a claim without evidence: one row, [CLS] text [SEP].
         rows = tokenize((Example(0, text) for text in texts), self._writer, FEVER_LABELS)
         vectors = np.empty((len(texts), self.backbone.hidden_size), dtype=np.float32)
         device = next(self.backbone.parameters()).device
         order = np.argsort(rows.claim_tokens(), kind="stable").tolist()
-        for numbers in cut(rows, order, BATCH_TOKENS):
+        for numbers in cut_into_batches(rows, order, BATCH_TOKENS):
             with torch.inference_mode():
                 pooled = self.backbone(rows.batch(numbers).to(device)).pooled.float()
                 vectors[numbers] = torch.nn.functional.normalize(pooled, dim=-1).cpu().numpy()

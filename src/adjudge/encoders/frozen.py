@@ -14,14 +14,14 @@ import numpy.typing as npt
 import torch
 
 from adjudge.encoders.backbone import Backbone
-from adjudge.encoders.dataset import Dataset, cut
+from adjudge.encoders.dataset import Dataset, cut_into_batches
 
 BATCH_TOKENS = 4096
 """Tokens of a forward pass without gradients, some 20 claims of five FEVER sentences. With more of them the allocator
 of the C library would give every large matrix back to the system, to be cleared before its next use."""
 
 
-def cached_states(
+def cache_states(
     backbone: Backbone,
     data: Dataset,
     folder: Path,
@@ -65,7 +65,7 @@ def _compute(
     # Claims of similar length share a batch; each row is written to its own place.
     order = np.argsort(data.claim_tokens(), kind="stable").tolist()
     done = 0
-    for claims in cut(data, order, BATCH_TOKENS):
+    for claims in cut_into_batches(data, order, BATCH_TOKENS):
         batch = data.batch(claims)
         states = backbone.lower(batch.to(device)).to("cpu", torch.float16).numpy()
         rows = np.concatenate([np.arange(data.claim_start[c], data.claim_start[c + 1]) for c in claims])

@@ -128,5 +128,5 @@ def kernel_pooling(similarity: Tensor, mask: Tensor) -> Tensor:
     """
     with torch.autocast(similarity.device.type, enabled=False):
         similarity = similarity.to(torch.promote_types(similarity.dtype, torch.float32))
-        pool = _pool_native if native.serves(similarity) else _pool_plain
+        pool = _pool_native if native.is_usable_on(similarity) else _pool_plain
         return pool(similarity, mask).clamp(min=FLOOR).log()

@@ -59,7 +59,7 @@ def load(folder: Path) -> Native:
                 if compiler is None:
                     continue
                 _build(compiler, threads, source, path)
-            return Native(_declared(ctypes.CDLL(str(path))), f"native: {path}")
+            return Native(_declare_functions(ctypes.CDLL(str(path))), f"native: {path}")
         except subprocess.CalledProcessError as error:
             first = next(iter(error.stderr.strip().splitlines()), str(error))
             status = f"plain PyTorch: {compiler} failed: {first}"
@@ -105,7 +105,7 @@ def _build(compiler: str, threads: tuple[str, ...], source: Path, path: Path) ->
         os.replace(built, path)
 
 
-def _declared(library: Any) -> Any:
+def _declare_functions(library: Any) -> Any:
     pointer, size, threads = ctypes.c_void_p, ctypes.c_int64, ctypes.c_int
     library.adjudge_pool.argtypes = [pointer] * 3 + [size] * 2 + [threads]
     library.adjudge_pool_backward.argtypes = [pointer] * 4 + [size] * 2 + [threads]
@@ -127,7 +127,7 @@ def _declared(library: Any) -> Any:
     return library
 
 
-def serves(tensor: Tensor) -> bool:
+def is_usable_on(tensor: Tensor) -> bool:
     """Whether the library computes on this tensor: single precision, on the CPU, and it is there."""
     return tensor.dtype == torch.float32 and tensor.device.type == "cpu" and native().library is not None
 

@@ -57,16 +57,16 @@ def encode_layer(layer: Any, tokens: Tensor, packing: Packing, bias: Tensor | No
     """
     attention = layer.attention
     if hasattr(attention, "attn"):  # MPNet's names
-        own = attention.attn
-        projections = own.q, own.k, own.v
+        heads = attention.attn
+        projections = heads.q, heads.k, heads.v
     else:
-        own = attention.self
-        projections = own.query, own.key, own.value
-    dropout = own.dropout.p if own.training else 0.0
+        heads = attention.self
+        projections = heads.query, heads.key, heads.value
+    dropout = heads.dropout.p if heads.training else 0.0
     query, key, value = (project(tokens) for project in projections)
-    read = attend(query, key, value, packing, own.num_attention_heads, dropout, bias)
+    read = attend(query, key, value, packing, heads.num_attention_heads, dropout, bias)
     if hasattr(attention, "attn"):
-        tokens = attention.LayerNorm(attention.dropout(own.o(read)) + tokens)
+        tokens = attention.LayerNorm(attention.dropout(heads.o(read)) + tokens)
     else:
         tokens = attention.output(read, tokens)
     encoded: Tensor = layer.output(layer.intermediate(tokens), tokens)
@@ -94,7 +94,7 @@ def attend(
     ):
         q, k, v = (part.view(rows, length, heads, -1).transpose(1, 2) for part in packed)  # (R, h, L, d / h)
         added = None if bias is None else bias[None, :, :length, :length].expand(rows, -1, -1, -1)
-        if dropout and native.serves(q):
+        if dropout and native.is_usable_on(q):
             scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
             weights = (scores if added is None else scores + added).softmax(-1)
             read = drop(weights, dropout) @ v

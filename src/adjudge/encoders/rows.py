@@ -23,7 +23,7 @@ class Layout:
         one_row: claim and all evidence in one row, rather than a row for each sentence.
         titles: whether the page's title stands before the sentence.
         max_evidence: sentences read of a claim, the first ones.
-        empty_rows: pad every claim to so many rows with rows of nothing (the published code does).
+        empty_rows: pad every claim to this many rows with empty rows (the published code does).
     """
 
     max_length: int = 130
@@ -33,7 +33,7 @@ class Layout:
     max_evidence: int | None = None
 
 
-class Row(NamedTuple):
+class TokenRow(NamedTuple):
     """Token ids; how many of them make the first segment; whether the row holds text at all."""
 
     ids: list[int]
@@ -52,13 +52,13 @@ class RowWriter:
     def __init__(self, tokenizer: Any, layout: Layout) -> None:
         self.tokenizer = tokenizer
         self.layout = layout
-        self.pad = _special(tokenizer, "pad")
-        self._start = _special(tokenizer, "cls")
-        self._end = _special(tokenizer, "sep")
+        self.pad = _special_token(tokenizer, "pad")
+        self._start = _special_token(tokenizer, "cls")
+        self._end = _special_token(tokenizer, "sep")
         doubled = tokenizer.num_special_tokens_to_add(pair=True) == 4
         self._divide = [self._end] * (2 if doubled else 1)
 
-    def write(self, examples: Sequence[Example]) -> list[list[Row]]:
+    def write(self, examples: Sequence[Example]) -> list[list[TokenRow]]:
         """The rows of each example."""
         texts: list[str] = []
         read = [example.evidence[: self.layout.max_evidence] for example in examples]
@@ -90,7 +90,7 @@ class RowWriter:
         ids: list[list[int]] = encoded["input_ids"]
         return ids
 
-    def _rows(self, claim: list[int], evidence: list[tuple[list[int], list[int]]]) -> list[Row]:
+    def _rows(self, claim: list[int], evidence: list[tuple[list[int], list[int]]]) -> list[TokenRow]:
         if not evidence:
             rows = [self._alone(claim)]
         elif self.layout.one_row:
@@ -98,33 +98,33 @@ class RowWriter:
         else:
             rows = [self._row(claim, title, sentence) for title, sentence in evidence]
         missing = max(0, self.layout.empty_rows - len(rows))
-        return rows + [Row([self.pad] * self.layout.max_length, self.layout.max_length, False)] * missing
+        return rows + [TokenRow([self.pad] * self.layout.max_length, self.layout.max_length, False)] * missing
 
-    def _alone(self, claim: list[int]) -> Row:
+    def _alone(self, claim: list[int]) -> TokenRow:
         ids = [self._start, *claim[: self.layout.max_length - 2], self._end]
-        return Row(ids, len(ids))
+        return TokenRow(ids, len(ids))
 
-    def _row(self, claim: list[int], title: list[int], sentence: list[int]) -> Row:
+    def _row(self, claim: list[int], title: list[int], sentence: list[int]) -> TokenRow:
         title = title[: self.layout.max_length // TITLE_SHARE]
         head = [*title, self._end] if title else []
         budget = self.layout.max_length - 2 - len(self._divide) - len(head)
-        claim_length, sentence_length = share(len(claim), len(sentence), budget)
+        claim_length, sentence_length = share_budget(len(claim), len(sentence), budget)
         first = [self._start, *claim[:claim_length], self._end]
         ids = [*first, *self._divide[1:], *head, *sentence[:sentence_length], self._end]
-        return Row(ids, len(first))
+        return TokenRow(ids, len(first))
 
-    def _joined(self, claim: list[int], evidence: list[tuple[list[int], list[int]]]) -> Row:
+    def _joined(self, claim: list[int], evidence: list[tuple[list[int], list[int]]]) -> TokenRow:
         tail: list[int] = []
         for title, sentence in evidence:
             tail += [*title[: self.layout.max_length // TITLE_SHARE], self._end] if title else []
             tail += [*sentence, self._end]
         budget = self.layout.max_length - 2 - len(self._divide)
-        claim_length, tail_length = share(len(claim), len(tail) - 1, budget)
+        claim_length, tail_length = share_budget(len(claim), len(tail) - 1, budget)
         first = [self._start, *claim[:claim_length], self._end]
-        return Row([*first, *self._divide[1:], *tail[:tail_length], self._end], len(first))
+        return TokenRow([*first, *self._divide[1:], *tail[:tail_length], self._end], len(first))
 
 
-def _special(tokenizer: Any, name: str) -> int:
+def _special_token(tokenizer: Any, name: str) -> int:
     token: int | None = getattr(tokenizer, f"{name}_token_id")
     if token is None:
         raise ConfigError(
@@ -134,7 +134,7 @@ def _special(tokenizer: Any, name: str) -> int:
     return int(token)
 
 
-def share(a: int, b: int, budget: int) -> tuple[int, int]:
+def share_budget(a: int, b: int, budget: int) -> tuple[int, int]:
     """The lengths left of ``a`` and ``b`` when the longer is cut first until both fit the budget."""
     if a + b <= budget:
         return a, b

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from adjudge.encoders.dataset import CHUNK, NO_LABEL, Dataset
 from adjudge.encoders.rows import RowWriter
 from adjudge.io.chunks import chunks
+from adjudge.io.files import sha256
 from adjudge.types import ClaimId, Example, LabelSet
 
 ARRAYS: dict[str, Any] = {
@@ -36,8 +37,8 @@ class StoredIds:
     """Claim ids in a memory-mapped file of JSON values, read one at a time."""
 
     def __init__(self, folder: Path) -> None:
-        self._starts = _mapped(folder, "id_start")
-        self._text = _map(folder / IDS, np.uint8)
+        self._starts = _map_array(folder, "id_start")
+        self._text = _map_file(folder / IDS, np.uint8)
 
     def __len__(self) -> int:
         return len(self._starts) - 1
@@ -47,7 +48,7 @@ class StoredIds:
         return claim_id
 
 
-def stored_tokens(
+def store_tokens(
     examples: Iterable[Example], writer: RowWriter, labels: LabelSet, folder: Path, source: str
 ) -> Dataset:
     """What ``tokenize`` gives, from the cache when it is there, never held in memory as a whole.
@@ -69,7 +70,7 @@ def stored_tokens(
             _move(temporary, stored)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
-    arrays = {name: _mapped(stored, name) for name in ARRAYS if name != "id_start"}
+    arrays = {name: _map_array(stored, name) for name in ARRAYS if name != "id_start"}
     return Dataset(ids=StoredIds(stored), pad=writer.pad, **arrays)
 
 
@@ -113,11 +114,11 @@ def _move(temporary: Path, stored: Path) -> None:
             raise
 
 
-def _mapped(folder: Path, name: str) -> npt.NDArray[Any]:
-    return _map(folder / f"{name}.bin", ARRAYS[name])
+def _map_array(folder: Path, name: str) -> npt.NDArray[Any]:
+    return _map_file(folder / f"{name}.bin", ARRAYS[name])
 
 
-def _map(path: Path, dtype: Any) -> npt.NDArray[Any]:
+def _map_file(path: Path, dtype: Any) -> npt.NDArray[Any]:
     if not path.stat().st_size:  # which cannot be mapped
         return np.empty(0, dtype=dtype)
     return np.memmap(path, dtype=dtype, mode="r").view(np.ndarray)
@@ -136,4 +137,4 @@ def _parts(writer: RowWriter) -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder:
         for name in sorted(writer.tokenizer.save_pretrained(folder)):
             if os.path.isfile(name):
-                yield hashlib.sha256(Path(name).read_bytes()).hexdigest()
+                yield sha256(Path(name))

@@ -68,9 +68,9 @@ def measure(
         group: the folder it comes from.
         answers: gold labels with verdicts.
         labels: the judge's labels, in the order of its probabilities.
-        seconds: how long the judge took, if the rate is to be said.
+        seconds: how long the judge took, if the rate is to be reported.
     """
-    judged = [_in_labels(answer, labels) for answer in answers]
+    judged = [_map_gold(answer, labels) for answer in answers]
     if not judged:
         raise ScoringError(f"{name}: no labelled claims to judge.")
     gold_labels = sorted({answer.gold for answer in judged})
@@ -111,8 +111,8 @@ def _mean_figures(sets: Sequence[SetFigures]) -> dict[str, float]:
     return averages
 
 
-def _in_labels(answer: Answer, labels: LabelSet) -> Answer:
-    """The answer with gold in the judge's labels, where it has but two."""
+def _map_gold(answer: Answer, labels: LabelSet) -> Answer:
+    """The answer with gold in the judge's labels, where it has only two."""
     coarse = NOT_SUPPORTED in labels.names and answer.gold not in labels.names
     return answer._replace(gold=NOT_SUPPORTED) if coarse else answer
 
@@ -131,8 +131,8 @@ def _knows_both(verdict: Verdict) -> bool:
 
 
 def _prefers_gold(answer: Answer) -> bool:
-    other = REFUTES if answer.gold == SUPPORTS else SUPPORTS
-    return answer.verdict.probabilities[answer.gold] > answer.verdict.probabilities[other]
+    opposite = REFUTES if answer.gold == SUPPORTS else SUPPORTS
+    return answer.verdict.probabilities[answer.gold] > answer.verdict.probabilities[opposite]
 
 
 def _calibration_error(answers: Sequence[Answer], labels: LabelSet) -> float | None:

@@ -34,12 +34,12 @@ def read_predictions(source: Records, labels: LabelSet) -> Iterator[Prediction]:
     if isinstance(source, (str, Path)):
         yield from formats.read_predictions(source, labels)
         return
-    for number, record in enumerate(source, start=1):
-        where = f"prediction {number}"
+    for position, record in enumerate(source, start=1):
+        location = f"prediction {position}"
         if isinstance(record, Mapping):
-            yield formats.prediction_of(record, where, labels)
+            yield formats.prediction_of(record, location, labels)
         else:
-            yield _prediction_of_object(record, labels, where)
+            yield _prediction_of_object(record, labels, location)
 
 
 def read_gold(source: Records, labels: LabelSet) -> Iterator[Truth]:
@@ -47,16 +47,16 @@ def read_gold(source: Records, labels: LabelSet) -> Iterator[Truth]:
     if isinstance(source, (str, Path)):
         yield from formats.read_gold(source, labels)
         return
-    for number, record in enumerate(source, start=1):
-        where = f"gold claim {number}"
+    for position, record in enumerate(source, start=1):
+        location = f"gold claim {position}"
         if isinstance(record, Mapping):
-            yield formats.gold_of(record, where, labels)
+            yield formats.gold_of(record, location, labels)
         elif isinstance(record, (Claim, Example)):
             groups = record.gold if isinstance(record, Claim) else None
-            yield Truth(record.id, required_label(record.label, labels, where), groups)
+            yield Truth(record.id, required_label(record.label, labels, location), groups)
         else:
             raise DataError(
-                f"{where}: found {type(record).__name__}, expected a Claim, an Example, or a dict in a format "
+                f"{location}: found {type(record).__name__}, expected a Claim, an Example, or a dict in a format "
                 "that adjudge reads."
             )
 
@@ -67,17 +67,17 @@ def read_ids(source: Records) -> list[ClaimId]:
         form = gold_format(source)
         return [identity for _, identity, _ in read_records(source, form.id_fields, form.numbered)]
     return [
-        record_id(record, f"claim {number}", ("id",)) if isinstance(record, Mapping) else record.id
-        for number, record in enumerate(source, start=1)
+        record_id(record, f"claim {position}", ("id",)) if isinstance(record, Mapping) else record.id
+        for position, record in enumerate(source, start=1)
     ]
 
 
 def scoring_labels(predictions: Records, gold: Records, aliases: Mapping[str, str] | None = None) -> LabelSet:
     """The label set of a gold file's format, or of the model that gave the verdicts if it knows other labels."""
     labels = gold_format(gold).labels if isinstance(gold, (str, Path)) else FEVER_LABELS
-    own = _verdict_labels(predictions)
-    if not all(map(labels.knows, own)):
-        labels = LabelSet(own)
+    verdict_labels = _verdict_labels(predictions)
+    if not all(map(labels.knows, verdict_labels)):
+        labels = LabelSet(verdict_labels)
     return labels.with_aliases(aliases or {})
 
 
@@ -85,8 +85,8 @@ def describe_mismatches(predicted: Sequence[ClaimId], gold: Sequence[ClaimId]) -
     """A line for each way in which two lists of ids fail to be the same set; empty when they match."""
     predicted_set, gold_set = set(predicted), set(gold)
     differences = {
-        "Ids predicted more than once": _repeated(predicted),
-        "Ids of more than one claim": _repeated(gold),
+        "Ids predicted more than once": _repeated_ids(predicted),
+        "Ids of more than one claim": _repeated_ids(gold),
         "Claims without a prediction": [i for i in dict.fromkeys(gold) if i not in predicted_set],
         "Predictions without a claim": [i for i in dict.fromkeys(predicted) if i not in gold_set],
     }
@@ -102,7 +102,7 @@ def list_ids(ids: Sequence[ClaimId]) -> str:
     return ", ".join(repr(i) for i in ids[:MAX_IDS_SHOWN]) + more
 
 
-def _repeated(ids: Sequence[ClaimId]) -> list[ClaimId]:
+def _repeated_ids(ids: Sequence[ClaimId]) -> list[ClaimId]:
     return [i for i, times in Counter(ids).items() if times > 1]
 
 
@@ -116,18 +116,18 @@ def _verdict_labels(predictions: Records) -> tuple[str, ...]:
     return next((tuple(share) for share in shares if isinstance(share, Mapping) and share), ())
 
 
-def _prediction_of_object(record: object, labels: LabelSet, where: str) -> Prediction:
+def _prediction_of_object(record: object, labels: LabelSet, location: str) -> Prediction:
     if isinstance(record, Claim):
-        label = answered_label(record.label, labels, where)
+        label = answered_label(record.label, labels, location)
         return Prediction(record.id, label, gold_sentences_first(record.gold))
     if isinstance(record, Prediction):
         refs = None if record.evidence is None else tuple(sentence_ref(*ref) for ref in record.evidence)
-        return replace(record, label=answered_label(record.label, labels, where), evidence=refs)
+        return replace(record, label=answered_label(record.label, labels, location), evidence=refs)
     if isinstance(record, (Verdict, Example)):
         refs = tuple(sentence_ref(item.page, item.line) for item in record.evidence)
-        label = answered_label(record.label, labels, where)
+        label = answered_label(record.label, labels, location)
         return Prediction(record.id, label, refs, record.gold_injected)
     raise DataError(
-        f"{where}: found {type(record).__name__}, expected a Prediction, a Verdict, or a dict in a format that "
+        f"{location}: found {type(record).__name__}, expected a Prediction, a Verdict, or a dict in a format that "
         "adjudge reads."
     )

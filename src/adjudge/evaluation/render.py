@@ -11,7 +11,7 @@ from rich.text import Text
 from adjudge.evaluation.scoring import Scores
 
 MATRIX = "confusion matrix (rows gold, columns predicted)"
-INJECTED = "Gold helped to find the evidence (gold_injected): these are no figures of a search."
+INJECTED = "Gold helped to find the evidence (gold_injected): these are not figures of a search."
 SHORT = {"SUPPORTS": "S", "REFUTES": "R", "NOT ENOUGH INFO": "NEI"}
 
 

@@ -122,7 +122,7 @@ def score(
         ScoringError: an id is missing, extra or given twice, or there is nothing to score.
         DataError: a record is not in a documented format.
     """
-    predictions, gold = _reusable(predictions), _reusable(gold)
+    predictions, gold = _as_reusable(predictions), _as_reusable(gold)
     labels = labels or scoring_labels(predictions, gold)
     results = outcomes(predictions, gold, labels, k, unverifiable=unverifiable)
     return scores_from_outcomes(results, labels, contradictory=contradictory)
@@ -139,7 +139,7 @@ def outcomes(
     """Judge each claim by itself, in gold's order; arguments as for ``score``."""
     if k is not None and k < 1:
         raise ScoringError(f"k = {k}: at least one predicted sentence must count.")
-    predictions, gold = _reusable(predictions), _reusable(gold)
+    predictions, gold = _as_reusable(predictions), _as_reusable(gold)
     labels = labels or scoring_labels(predictions, gold)
     neutral = labels.neutral if unverifiable is None else labels.parse(unverifiable)
     answers, truths = list(read_predictions(predictions, labels)), list(read_gold(gold, labels))
@@ -313,7 +313,7 @@ def _known_pairs(labels: LabelSet, contradictory: Pairs | None) -> list[tuple[st
     return list({frozenset(pair): pair for pair in parsed}.values())
 
 
-def _reusable(records: Records) -> Records:
+def _as_reusable(records: Records) -> Records:
     """Records that can be read twice."""
     return records if isinstance(records, (str, Path)) else list(records)
 

@@ -54,8 +54,8 @@ def mcnemar(a_correct: ArrayLike, b_correct: ArrayLike, *, exact: bool | None = 
         b_correct: the same for the other system, in the same order.
         exact: which test; by default the exact one below 25 discordant claims.
     """
-    a, b = _truths(a_correct, "a_correct"), _truths(b_correct, "b_correct")
-    _same_length(a, b)
+    a, b = _as_booleans(a_correct, "a_correct"), _as_booleans(b_correct, "b_correct")
+    _check_same_length(a, b)
     n10, n01 = int(np.sum(a & ~b)), int(np.sum(~a & b))
     discordant = n01 + n10
     if exact is None:
@@ -108,7 +108,7 @@ def bootstrap(
 ) -> Interval:
     """Percentile interval for a figure of one system; ``a`` holds one value (or row) per claim."""
     values = _observations(a, "a")
-    distinct, multiplicity = _distinct(values.reshape(len(values), -1))
+    distinct, multiplicity = _count_distinct(values.reshape(len(values), -1))
     distinct = distinct.reshape(-1, *values.shape[1:])
     return _interval(lambda counts: metric(distinct, counts), multiplicity, n, seed, level)
 
@@ -127,9 +127,9 @@ def paired_bootstrap(
         level: coverage of the interval.
     """
     left, right = _observations(a, "a"), _observations(b, "b")
-    _same_length(left, right)
+    _check_same_length(left, right)
     flat_left, flat_right = left.reshape(len(left), -1), right.reshape(len(right), -1)
-    distinct, multiplicity = _distinct(np.hstack([flat_left, flat_right]))
+    distinct, multiplicity = _count_distinct(np.hstack([flat_left, flat_right]))
     width = flat_left.shape[1]
     of_a = distinct[:, :width].reshape(-1, *left.shape[1:])
     of_b = distinct[:, width:].reshape(-1, *right.shape[1:])
@@ -165,17 +165,17 @@ def _resamples(multiplicity: Counts, n: int, seed: int) -> Iterator[Counts]:
         yield rng.multinomial(total, multiplicity / total, size=min(chunk, n - start))
 
 
-def _distinct(rows: Values) -> tuple[Values, Counts]:
+def _count_distinct(rows: Values) -> tuple[Values, Counts]:
     """The different rows of (N, columns), and how many claims have each."""
     distinct, counts = np.unique(rows, axis=0, return_counts=True)
     return distinct, counts.astype(np.int64)
 
 
-def _truths(values: ArrayLike, name: str) -> NDArray[np.bool_]:
+def _as_booleans(values: ArrayLike, name: str) -> NDArray[np.bool_]:
     array = np.asarray(values)
     # 0 and 1 are let through; floats are more likely probabilities passed by mistake.
     if array.ndim != 1 or array.dtype.kind not in "biu" or not np.isin(array, (0, 1)).all():
-        raise ScoringError(f"{name}: expected one true or false per claim, found {_described(array)}.")
+        raise ScoringError(f"{name}: expected one true or false per claim, found {_describe(array)}.")
     if not array.size:
         raise ScoringError(f"{name} is empty: there is nothing to compare.")
     return array.astype(np.bool_)
@@ -185,18 +185,18 @@ def _observations(values: ArrayLike, name: str) -> Values:
     array = np.asarray(values)
     if array.ndim == 0 or array.dtype.kind not in "biuf" or not np.isfinite(array).all():
         raise ScoringError(
-            f"{name}: expected one finite number (or row) per claim, found {_described(array)}."
+            f"{name}: expected one finite number (or row) per claim, found {_describe(array)}."
         )
     if not array.size:
         raise ScoringError(f"{name} is empty: there is nothing to resample.")
     return array.astype(np.float64)
 
 
-def _described(array: NDArray[Any]) -> str:
+def _describe(array: NDArray[Any]) -> str:
     return f"shape {array.shape} of {array.dtype}, such as {array.ravel()[:3].tolist()}"
 
 
-def _same_length(a: NDArray[Any], b: NDArray[Any]) -> None:
+def _check_same_length(a: NDArray[Any], b: NDArray[Any]) -> None:
     if len(a) != len(b):
         raise ScoringError(
             f"a has {len(a)} claims and b has {len(b)}: the test needs both systems' results "

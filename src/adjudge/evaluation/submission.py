@@ -29,13 +29,13 @@ def lint_submission(
     """
     problems: list[str] = []
     predicted: list[tuple[str, ClaimId]] = []
-    for where, record in _read_submission(predictions, problems):
+    for location, record in _read_submission(predictions, problems):
         try:
-            predicted.append((where, record_id(record, where, ("id",))))
+            predicted.append((location, record_id(record, location, ("id",))))
         except DataError as error:
             problems.append(str(error))
-        problems += _label_problems(record, labels, where)
-        problems += _evidence_problems(record, where)
+        problems += _label_problems(record, labels, location)
+        problems += _evidence_problems(record, location)
     expected = read_ids(order)
     differences = describe_mismatches([identifier for _, identifier in predicted], expected)
     return problems + (differences or _order_problems(predicted, expected))
@@ -47,15 +47,15 @@ def _read_submission(
     """Yield (where, record), noting lines that hold none and going on."""
     if isinstance(source, (str, Path)):
         decoded: Iterable[tuple[str, object]] = (
-            (f"{source}:{number}", _decode(line)) for number, line in read_lines(Path(source))
+            (f"{source}:{position}", _decode(line)) for position, line in read_lines(Path(source))
         )
     else:
-        decoded = ((f"prediction {number}", record) for number, record in enumerate(source, start=1))
-    for where, record in decoded:
+        decoded = ((f"prediction {position}", record) for position, record in enumerate(source, start=1))
+    for location, record in decoded:
         if isinstance(record, Mapping):
-            yield where, record
+            yield location, record
         else:
-            problems.append(f"{where}: expected a JSON object on each line, found {record!r}.")
+            problems.append(f"{location}: expected a JSON object on each line, found {record!r}.")
 
 
 def _decode(line: bytes) -> object:
@@ -65,41 +65,41 @@ def _decode(line: bytes) -> object:
         return line
 
 
-def _label_problems(record: Mapping[str, Any], labels: LabelSet, where: str) -> list[str]:
+def _label_problems(record: Mapping[str, Any], labels: LabelSet, location: str) -> list[str]:
     if "predicted_label" not in record:
-        return [f"{where}: predicted_label is missing."]
+        return [f"{location}: predicted_label is missing."]
     label = record["predicted_label"]
     if isinstance(label, str) and label.casefold() in {name.casefold() for name in labels}:
         return []
-    return [f"{where}: predicted_label {label!r} is not one of {', '.join(labels)}."]
+    return [f"{location}: predicted_label {label!r} is not one of {', '.join(labels)}."]
 
 
-def _evidence_problems(record: Mapping[str, Any], where: str) -> list[str]:
+def _evidence_problems(record: Mapping[str, Any], location: str) -> list[str]:
     if "predicted_evidence" not in record:
-        return [f"{where}: predicted_evidence is missing; write [] where there is none."]
+        return [f"{location}: predicted_evidence is missing; write [] where there is none."]
     evidence = record["predicted_evidence"]
     if not isinstance(evidence, (list, tuple)):
-        return [f"{where}: predicted_evidence is {evidence!r}, expected a list of [page, line]."]
+        return [f"{location}: predicted_evidence is {evidence!r}, expected a list of [page, line]."]
     problems = []
     for item in evidence:
         try:
-            ref = submitted_sentence(item, where)
+            ref = submitted_sentence(item, location)
         except DataError as error:
             problems.append(str(error))
             continue
         if not ref.page or ref.line < 0:
-            problems.append(f"{where}: predicted_evidence names no sentence: {list(ref)!r}.")
+            problems.append(f"{location}: predicted_evidence names no sentence: {list(ref)!r}.")
     if len(evidence) > FEVER_EVIDENCE:
         problems.append(
-            f"{where}: predicted_evidence has {len(evidence)} sentences; the judge reads only {FEVER_EVIDENCE}."
+            f"{location}: predicted_evidence has {len(evidence)} sentences; the judge reads only {FEVER_EVIDENCE}."
         )
     return problems
 
 
 def _order_problems(predicted: list[tuple[str, ClaimId]], expected: list[ClaimId]) -> list[str]:
-    for (where, identity), wanted in zip(predicted, expected, strict=True):
+    for (location, identity), wanted in zip(predicted, expected, strict=True):
         if identity != wanted:
             return [
-                f"{where}: id {identity!r} stands where the claims have {wanted!r}; keep the claims' order."
+                f"{location}: id {identity!r} stands where the claims have {wanted!r}; keep the claims' order."
             ]
     return []

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from adjudge.config import DataSettings, RunSettings
 from adjudge.errors import ConfigError
-from adjudge.experiments.plan import Arm, Plan, World
+from adjudge.experiments.plan import Arm, Plan, WorldSettings
 from adjudge.experiments.summary import RECORD, Summary, best_run, summarise
 from adjudge.io.files import write_json
 from adjudge.io.jsonl import read_json_lines
@@ -64,13 +64,13 @@ def compare(
     _write_record(folder, plan, jobs, command, protocol)
     if best_only:
         runner([replace(job, settings=with_data(job.settings, test=None, gold=None)) for job in jobs])
-        jobs = [best_run(same_arm, _dev_label_accuracy) for same_arm in by_arm(jobs).values()]
+        jobs = [best_run(same_arm, _dev_label_accuracy) for same_arm in group_by_arm(jobs).values()]
         _write_record(folder, plan, jobs, command, protocol)
     runner(jobs)
     return summarise(folder)
 
 
-def by_arm(jobs: Sequence[Job]) -> dict[Arm, list[Job]]:
+def group_by_arm(jobs: Sequence[Job]) -> dict[Arm, list[Job]]:
     """The jobs of each arm, in their order."""
     arms: dict[Arm, list[Job]] = {}
     for job in jobs:
@@ -108,7 +108,7 @@ def _write_record(folder: Path, plan: Plan, jobs: Sequence[Job], command: str, p
     write_json(folder / RECORD, record)
 
 
-def _world_files(world: World, folder: Path) -> dict[str, Path]:
+def _world_files(world: WorldSettings, folder: Path) -> dict[str, Path]:
     from adjudge.data.world import generate, save_world
 
     data = folder / "data" / f"world-{world.claims}-{world.seed}-{world.sentences}"

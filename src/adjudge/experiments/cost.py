@@ -28,7 +28,7 @@ _USE = 0.5  # of the speed of a large matrix product, what training reaches
 
 
 class Cost(NamedTuple):
-    """``flops`` of the unfinished runs; ``seconds`` on this machine, or None where it cannot be said."""
+    """``flops`` of the unfinished runs; ``seconds`` on this machine, or None where it cannot be estimated."""
 
     runs: int
     finished: int
@@ -53,7 +53,7 @@ def _flops(jobs: Sequence[Job]) -> float | None:
     if not jobs:
         return 0.0
     tokens, claims = _size(jobs[0])
-    predicted = _predicted(jobs[0], claims)
+    predicted = _count_predicted(jobs[0], claims)
     total = 0.0
     for job in jobs:
         settings = job.settings
@@ -66,7 +66,7 @@ def _flops(jobs: Sequence[Job]) -> float | None:
     return total
 
 
-def _predicted(job: Job, claims: int) -> int:
+def _count_predicted(job: Job, claims: int) -> int:
     """How many claims are predicted, the tuning claims at every evaluation and once more."""
     data, training = job.settings.data, job.settings.training
     steps = training.epochs * -(-claims // training.step_size)

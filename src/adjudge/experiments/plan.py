@@ -48,7 +48,7 @@ DEFAULT_LAMBDA = 0.25
 _STRICT = ConfigDict(frozen=True, extra="forbid")
 
 
-class World(BaseModel):
+class WorldSettings(BaseModel):
     """Data to be made up before the runs."""
 
     model_config = _STRICT
@@ -140,7 +140,7 @@ class PlanFile(BaseModel):
     model_config = _STRICT
 
     title: str = ""
-    world: World | None = None
+    world: WorldSettings | None = None
     run: RunSettings = RunSettings()
     grid: Grid = Grid()
 
@@ -199,7 +199,7 @@ class Plan:
 
     title: str
     runs: tuple[RunSettings, ...]
-    world: World | None = None
+    world: WorldSettings | None = None
     tuned: bool = False
 
     @property
@@ -235,11 +235,11 @@ def plan_values(source: str) -> dict[str, Any]:
     return read_toml(path)
 
 
-def make_plan(values: Mapping[str, Any], where: str = "plan") -> Plan:
+def make_plan(values: Mapping[str, Any], location: str = "plan") -> Plan:
     """A plan from nested values: ``title``, ``[world]``, ``[run.*]`` shared by all runs, and ``[grid]``."""
     file, problems = check_plan(values)
     if file is None or problems:
-        raise plan_error(where, problems)
+        raise plan_error(location, problems)
     return expand(file)
 
 
@@ -290,9 +290,9 @@ def _file_problems(file: PlanFile, needed: Sequence[str]) -> list[str]:
     return missing
 
 
-def plan_error(where: str, problems: Sequence[str]) -> ConfigError:
+def plan_error(location: str, problems: Sequence[str]) -> ConfigError:
     """What a user reads of a plan that cannot be run."""
-    return ConfigError(f"{where}: nothing was run.\n" + "\n".join(f"  {problem}." for problem in problems))
+    return ConfigError(f"{location}: nothing was run.\n" + "\n".join(f"  {problem}." for problem in problems))
 
 
 def _settings(run: RunSettings, arm: Arm, seed: int) -> RunSettings:

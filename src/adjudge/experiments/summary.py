@@ -257,12 +257,14 @@ def _spread(values: Sequence[float]) -> Spread:
 def _compare(
     test: McNemar, holm_p: float, runs: Sequence[_JudgedRun], base: Sequence[_JudgedRun]
 ) -> BaselineComparison:
-    this, that = _best(runs), _best(base)
+    arm_run, baseline_run = _best(runs), _best(base)
     return BaselineComparison(
         test,
         holm_p,
-        paired_bootstrap(this.correct, that.correct),
-        None if this.strict is None or that.strict is None else paired_bootstrap(this.strict, that.strict),
+        paired_bootstrap(arm_run.correct, baseline_run.correct),
+        None
+        if arm_run.strict is None or baseline_run.strict is None
+        else paired_bootstrap(arm_run.strict, baseline_run.strict),
         paired_bootstrap(_mean_correct(runs), _mean_correct(base)),
     )
 

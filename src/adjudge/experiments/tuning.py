@@ -12,10 +12,10 @@ from adjudge.config import DataSettings, merge
 from adjudge.errors import ConfigError
 from adjudge.evaluation.scoring import Scores
 from adjudge.experiments.comparison import (
-    by_arm,
     check_protocol,
     claim_texts,
     gold_injected,
+    group_by_arm,
     prepare,
     with_data,
 )
@@ -47,7 +47,7 @@ class Tuning:
 
 
 @dataclass(frozen=True)
-class Point:
+class TuningPoint:
     """A run of the curve: the best LA on the tuning claims, so far when it was stopped."""
 
     lam: float | None
@@ -67,8 +67,8 @@ class TuningResult:
     protocol: str
     gold_injected: bool
     command: str
-    points: tuple[Point, ...]
-    selected: Point
+    points: tuple[TuningPoint, ...]
+    selected: TuningPoint
     test: Scores | None
 
     def to_dict(self) -> dict[str, Any]:
@@ -151,8 +151,8 @@ def prepare_tuning(tuning: Tuning, folder: Path) -> list[Job]:
     plan = tuning.plan
     jobs = prepare(plan, folder)
     if tuning.protocol == "paper" and plan.world is not None:
-        own = tuple(with_data(job.settings, dev=job.settings.data.test) for job in jobs)
-        jobs = prepare(replace(plan, runs=own, world=None), folder)
+        dev_on_test = tuple(with_data(job.settings, dev=job.settings.data.test) for job in jobs)
+        jobs = prepare(replace(plan, runs=dev_on_test, world=None), folder)
     _check_claims(jobs[0].settings.data, tuning.protocol)
     return jobs
 
@@ -189,15 +189,15 @@ def tune(
     jobs = prepare_tuning(tuning, folder)
     runner = runner or local_runner(folder / "cache", command)
     blind = [replace(job, settings=with_data(job.settings, test=None, gold=None)) for job in jobs]
-    pairs = list(by_arm(blind).values())
+    pairs = list(group_by_arm(blind).values())
     for rung in RUNGS if early_stopping else RUNGS[-1:]:
         runner([replace(job, until=rung) for pair in pairs for job in pair])
         if rung < 1:
-            kept = _better_half(pairs, rung)
-            for job in (job for pair in pairs if pair not in kept for job in pair):
+            better = _better_half(pairs, rung)
+            for job in (job for pair in pairs if pair not in better for job in pair):
                 _mark_stopped(job)
-            pairs = kept
-    finished = [pair for pair in by_arm(blind).values() if all(is_trained(job) for job in pair)]
+            pairs = better
+    finished = [pair for pair in group_by_arm(blind).values() if all(is_trained(job) for job in pair)]
     best_pair = best_run(finished, lambda pair: _mean(pair, _best_accuracy))
     best = best_run(best_pair, _best_accuracy)
     final = jobs[blind.index(best)]
@@ -224,8 +224,8 @@ def is_trained(job: Job) -> bool:
 def _better_half(pairs: Sequence[list[Job]], rung: float) -> list[list[Job]]:
     """The pairs that go on, in their order; of equals the first."""
     ranked = sorted(pairs, key=lambda pair: _mean(pair, lambda job: _best_accuracy(job, rung)), reverse=True)
-    kept = ranked[: -(-len(pairs) // KEPT)]
-    return [pair for pair in pairs if pair in kept]
+    better = ranked[: -(-len(pairs) // KEPT)]
+    return [pair for pair in pairs if pair in better]
 
 
 def _mean(pair: Sequence[Job], accuracy: Callable[[Job], float]) -> float:
@@ -249,10 +249,10 @@ def _mark_stopped(job: Job) -> None:
         write_json(run.stopped, {"dev_label_accuracy": _best_accuracy(job)})
 
 
-def _point(job: Job) -> Point:
+def _point(job: Job) -> TuningPoint:
     arm, settings = Arm.of(job.settings), job.settings.training
     last = dev_curve(RunFolder(job.folder), settings.epochs)[-1]
-    return Point(
+    return TuningPoint(
         arm.lam,
         arm.beta,
         settings.seed,

@@ -10,14 +10,14 @@ from rich.table import Table
 from rich.text import Text
 
 from adjudge.evaluation.render import percent, scores_view
-from adjudge.experiments.tuning import Point, TuningResult
+from adjudge.experiments.tuning import TuningPoint, TuningResult
 
 _GIVEN_UP = "†"
 
 
 def tuning_view(result: TuningResult) -> RenderableType:
     """The curve as a table λ × β, the mean over seeds, the selected pair, and its scores on the test claims."""
-    points: dict[tuple[float | None, float | None], list[Point]] = {}
+    points: dict[tuple[float | None, float | None], list[TuningPoint]] = {}
     for point in result.points:
         points.setdefault((point.lam, point.beta), []).append(point)
     lams, betas = (list(dict.fromkeys(pair[axis] for pair in points)) for axis in (0, 1))
@@ -35,7 +35,7 @@ def tuning_view(result: TuningResult) -> RenderableType:
     return Group(*parts)
 
 
-def _cell(points: Sequence[Point], selected: Point) -> Text:
+def _cell(points: Sequence[TuningPoint], selected: TuningPoint) -> Text:
     mark = _GIVEN_UP if any(point.state == "stopped" for point in points) else ""
     return Text(
         percent(statistics.fmean(point.dev_label_accuracy for point in points)) + mark,

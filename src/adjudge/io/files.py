@@ -72,8 +72,5 @@ def write_json(path: Path, value: Any) -> None:
 
 def sha256(path: Path) -> str:
     """The SHA-256 of a file as it lies on disk, in hexadecimal."""
-    digest = hashlib.sha256()
     with open(path, "rb") as stream:
-        while block := stream.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -18,29 +18,29 @@ from adjudge.io.files import open_bytes, write_atomic
 def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Yield (line number from 1, line) for every line that is not blank."""
     with open_bytes(path) as stream:
-        number = 0
+        line_number = 0
         try:
-            for number, line in enumerate(stream, start=1):
+            for line_number, line in enumerate(stream, start=1):
                 if line.strip():
-                    yield number, line
+                    yield line_number, line
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise DataError(f"{path}: damaged gzip file after line {number} ({error}).") from None
+            raise DataError(f"{path}: damaged gzip file after line {line_number} ({error}).") from None
 
 
 def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield (line number, object) for every line of a JSONL file."""
-    for number, line in read_lines(path):
-        yield number, decode_object(line, f"{path}:{number}")
+    for line_number, line in read_lines(path):
+        yield line_number, decode_object(line, f"{path}:{line_number}")
 
 
-def decode_object(line: bytes, where: str) -> dict[str, Any]:
+def decode_object(line: bytes, location: str) -> dict[str, Any]:
     """The JSON object of a line."""
     try:
         record = msgspec.json.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise DataError(f"{where}: not valid JSON ({error}).") from None
+        raise DataError(f"{location}: not valid JSON ({error}).") from None
     if not isinstance(record, dict):
-        raise DataError(f"{where}: expected a JSON object, found {type(record).__name__}.")
+        raise DataError(f"{location}: expected a JSON object, found {type(record).__name__}.")
     return record
 
 

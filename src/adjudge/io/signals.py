@@ -1,4 +1,4 @@
-"""How a process ends that is told to."""
+"""How a process ends when it is terminated."""
 
 from __future__ import annotations
 
@@ -8,4 +8,4 @@ import sys
 
 def tidy_when_terminated() -> None:
     """Let SIGTERM, as a scheduler sends it, end this process by an exception: half-written files are removed."""
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    signal.signal(signal.SIGTERM, lambda signal_number, frame: sys.exit(128 + signal_number))

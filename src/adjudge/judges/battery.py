@@ -9,13 +9,14 @@ from itertools import islice
 from pathlib import Path
 
 from adjudge.data.formats import read_examples
+from adjudge.data.text import drop_title
 from adjudge.errors import DataError
 from adjudge.evaluation.battery import Answer, SetFigures, measure
 from adjudge.judges.protocol import Judge
-from adjudge.types import Example, Verdict
+from adjudge.types import Verdict
 
 Watch = Callable[[Iterable[Verdict], Path, int], Iterable[Verdict]]
-"""Passes the verdicts of a file on, told the file and how many claims it has."""
+"""Wraps the verdicts of a file; gets the file and how many claims it has."""
 
 SUFFIXES = (".jsonl", ".jsonl.gz", ".json", ".json.gz")
 
@@ -44,25 +45,19 @@ def judge_sets(
 
     Args:
         files: labelled claims with sentences, in any format that has both.
-        judge: who judges them.
-        limit: the first so many claims of a file only.
+        judge: what judges them.
+        limit: judge at most this many claims of a file.
         titles: whether the judge sees the titles of pages.
         watch: wraps the verdicts of a file, for a progress bar.
     """
     for path in files:
-        examples = list(islice(_labelled(path), limit))
-        shown = [example if titles else _untitled(example) for example in examples]
+        examples = list(islice(read_examples(path, require_labels=True), limit))
+        inputs = examples
+        if not titles:
+            inputs = [replace(e, evidence=tuple(map(drop_title, e.evidence))) for e in examples]
         started = time.perf_counter()
-        verdicts = list(watch(judge.judge(shown), path, len(shown)))
+        verdicts = list(watch(judge.judge(inputs), path, len(inputs)))
         seconds = time.perf_counter() - started
         answers = (Answer(str(e.label), v) for e, v in zip(examples, verdicts, strict=True))
         name = path.name.partition(".")[0]
         yield measure(name, path.absolute().parent.name, answers, judge.labels, seconds)
-
-
-def _labelled(path: Path) -> Iterator[Example]:
-    return read_examples(path, require_labels=True)
-
-
-def _untitled(example: Example) -> Example:
-    return replace(example, evidence=tuple(replace(s, page="", title="") for s in example.evidence))

@@ -80,7 +80,7 @@ class StoredModel:
 
     def settings(self, kind: type[Settings]) -> Settings:
         """What the model was built with."""
-        return _validated(self.folder, kind, self.metadata.settings)
+        return _validate(self.folder, kind, self.metadata.settings)
 
     def load_into(self, module: nn.Module) -> None:
         """Give a module built on the encoder its weights, and eval mode."""
@@ -152,7 +152,7 @@ def read_metadata(folder: Path, expected: ModelType = "judge") -> Metadata:
         raise ConfigError(
             f"{path}: model format {version}, this version reads {FORMAT}. Train or export again."
         )
-    metadata = _validated(folder, Metadata, values)
+    metadata = _validate(folder, Metadata, values)
     if metadata.type != expected:
         raise ConfigError(f"{folder}: holds a {metadata.type}, expected a {expected}.")
     return metadata
@@ -233,7 +233,7 @@ def initialise_from(judge: RowJudge, name: str) -> None:
     judge.module.load_state_dict(weights, strict=same_head)
 
 
-def _validated(folder: Path, kind: type[Settings], values: Any) -> Settings:
+def _validate(folder: Path, kind: type[Settings], values: Any) -> Settings:
     try:
         return kind.model_validate(values)
     except ValidationError as error:

@@ -143,8 +143,8 @@ load_joined_classifier = partial(load_classifier, joined=True)
 
 def _class_labels(source: str, names: Sequence[str], class_names: Mapping[str, str]) -> list[str]:
     """The label of each class, by its name; every label of the resulting set exactly once."""
-    known = {_plain(name): label for name, label in class_names.items()}
-    labels = [known.get(_plain(name)) or CLASS_NAMES.get(_plain(name)) for name in names]
+    known = {_normalise_name(name): label for name, label in class_names.items()}
+    labels = [known.get(_normalise_name(name)) or CLASS_NAMES.get(_normalise_name(name)) for name in names]
     allowed = (set(FEVER_LABELS), set(TWO_LABELS))
     if None in labels or set(labels) not in allowed or len(labels) != len(set(labels)):
         raise ConfigError(
@@ -155,7 +155,7 @@ def _class_labels(source: str, names: Sequence[str], class_names: Mapping[str, s
     return [label for label in labels if label is not None]
 
 
-def _plain(name: str) -> str:
+def _normalise_name(name: str) -> str:
     return name.strip().casefold().replace("_", " ").replace("-", " ")
 
 

@@ -80,9 +80,9 @@ class KGAT(nn.Module):
 
     def _nodes(self, similarity: Tensor, claim: Tensor, evidence: Tensor, present: Tensor) -> Tensor:
         """Log P(n): claim tokens against the evidence tokens of the same row. → (B, N)."""
-        own = similarity.diagonal(dim1=1, dim2=3).movedim(-1, 1)  # (B, N, L, L)
+        claim_evidence = similarity.diagonal(dim1=1, dim2=3).movedim(-1, 1)  # (B, N, L, L)
         # Masked on both sides: what is not read need not be computed.
-        phi = kernel_pooling(own, claim[..., None] & evidence[:, :, None, :])  # (B, N, L, 21)
+        phi = kernel_pooling(claim_evidence, claim[..., None] & evidence[:, :, None, :])  # (B, N, L, 21)
         weights = claim[..., None].to(phi.dtype)
         mean = (phi * weights).sum(dim=2) / (weights.sum(dim=2) + 1e-10)  # (B, N, 21)
         scores = self.node_score(mean).squeeze(-1).float()

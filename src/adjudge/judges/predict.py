@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from adjudge.encoders.batch import ModelOutput
-from adjudge.encoders.dataset import Dataset, cut, tokenize
-from adjudge.encoders.frozen import cached_states
+from adjudge.encoders.dataset import Dataset, cut_into_batches, tokenize
+from adjudge.encoders.frozen import cache_states
 from adjudge.io.chunks import chunks
 from adjudge.judges.row_model import RowJudge
 from adjudge.types import Example, Explanation, Verdict
@@ -30,7 +30,7 @@ def predict(model: RowJudge, examples: Iterable[Example], states: Path | None = 
         # Without labels: a verdict does not depend on gold, which may use labels the model never met.
         data = tokenize((replace(e, label=None) for e in window), model.writer, model.labels)
         if states is not None:
-            data = cached_states(model.module.backbone, data, states)
+            data = cache_states(model.module.backbone, data, states)
         verdicts: dict[int, Verdict] = {}
         for claims, output in outputs(model, data):
             log_probs = torch.log_softmax(output.log_probs.cpu() / model.temperature, dim=-1)
@@ -43,7 +43,7 @@ def outputs(model: RowJudge, data: Dataset) -> Iterator[tuple[list[int], ModelOu
     """The model's output for all claims of a dataset, in batches of claims of similar length."""
     device = next(model.module.parameters()).device
     order = np.argsort(data.claim_tokens(), kind="stable").tolist()
-    for claims in cut(data, order, model.batch_tokens):
+    for claims in cut_into_batches(data, order, model.batch_tokens):
         with torch.inference_mode():
             output = model.module(data.batch(claims).to(device))
         yield claims, output  # outside: a mode held over a yield would hold for the caller too

@@ -81,8 +81,8 @@ class Objective(nn.Module):
         self.weighted = weights is not None
         self._overwritten: tuple[int, int] | None = None
         if definition is not None and definition.overwritten is not None:
-            lost, kept = definition.overwritten
-            self._overwritten = self.labels.index(lost), self.labels.index(kept)
+            overwritten, overwriting = definition.overwritten
+            self._overwritten = self.labels.index(overwritten), self.labels.index(overwriting)
         self.register_buffer("weights", _weights(weights, len(self.labels)), persistent=False)
         self.register_buffer("_mask", complement_mask(self.table, self.labels), persistent=False)
 
@@ -162,10 +162,10 @@ def complement_mask(table: ComplementTable, labels: LabelSet = FEVER_LABELS) -> 
 def log_one_minus(log_probs: Tensor) -> Tensor:
     """log(1 − p_i) for every class: logsumexp over the *other* classes, exact, no clamp. (…, K) → (…, K)."""
     classes = log_probs.shape[-1]
-    own = torch.eye(classes, dtype=torch.bool, device=log_probs.device)
+    diagonal = torch.eye(classes, dtype=torch.bool, device=log_probs.device)
     others = log_probs.unsqueeze(-2).expand(*log_probs.shape, classes)  # (…, i, k) holds log p_k
     # The lowest number adds nothing to the sum, yet keeps the gradient finite where every other p_k is 0.
-    return others.masked_fill(own, torch.finfo(log_probs.dtype).min).logsumexp(dim=-1)
+    return others.masked_fill(diagonal, torch.finfo(log_probs.dtype).min).logsumexp(dim=-1)
 
 
 def penalty(mask: Tensor, log_probs: Tensor, gold: Tensor, weights: Tensor | None = None) -> Tensor:

@@ -5,7 +5,7 @@ from adjudge.retrieval.evaluate import RetrievalFigures, RetrievalScores, evalua
 from adjudge.retrieval.index import Index
 from adjudge.retrieval.lexical import RetrievalSettings
 from adjudge.retrieval.pipeline import EvidencePipeline
-from adjudge.retrieval.progress import IndexReport, Progress
+from adjudge.retrieval.progress import IndexProgress, IndexReport
 from adjudge.retrieval.protocol import Retriever, Selector, as_retriever, as_selector, retrieve, select
 from adjudge.retrieval.retriever import IndexRetriever, open_retriever
 from adjudge.retrieval.selectors import LexicalSelector, ScoredSelector, load_selector
@@ -16,7 +16,7 @@ __all__ = [
     "IndexReport",
     "IndexRetriever",
     "LexicalSelector",
-    "Progress",
+    "IndexProgress",
     "RetrievalFigures",
     "RetrievalScores",
     "RetrievalSettings",

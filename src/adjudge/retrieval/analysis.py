@@ -76,7 +76,7 @@ def name_of(title: str) -> str:
     ``Savages (2012 film)`` → ``savages``; ``The Beatles`` → ``beatles``.
     """
     title = index_text(title)
-    words = _folded(_BRACKET.sub("", title) or title)
+    words = _fold_words(_BRACKET.sub("", title) or title)
     return _without_article(words)[:MAX_NAME]
 
 
@@ -92,7 +92,7 @@ def names_in(text: str) -> dict[str, int]:
     Every run of words that begins with a capital or a digit, unless it is one common word.
     """
     words = list(_WORD.finditer(text))[:MAX_NAME_PLACES]
-    folded = [_folded(word[0]) for word in words]
+    folded = [_fold_words(word[0]) for word in words]
     names: dict[str, int] = {}
     for first, word in enumerate(words):
         if not (word[0][0].isupper() or word[0][0].isdigit()):
@@ -110,7 +110,7 @@ def _without_article(words: list[str]) -> str:
     return " ".join(words[1:] if len(words) > 1 and words[0] in _ARTICLES else words)
 
 
-def _folded(text: str) -> list[str]:
+def _fold_words(text: str) -> list[str]:
     if text.isascii():
         return _WORD.findall(text.lower().replace("_", " "))
     decomposed = unicodedata.normalize("NFKD", text)

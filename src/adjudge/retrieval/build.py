@@ -12,7 +12,7 @@ from pathlib import Path
 
 from adjudge.data.documents import (
     Problem,
-    Report,
+    ProblemReport,
     SourceFile,
     Unreadable,
     printable,
@@ -33,8 +33,8 @@ from adjudge.retrieval.embedding import (
 from adjudge.retrieval.index import Writer
 from adjudge.retrieval.progress import IndexReport, Meter, ProgressCallback
 from adjudge.retrieval.storage import (
+    IndexedFile,
     Manifest,
-    Source,
     next_generation,
     open_for_writing,
     read_sources,
@@ -56,7 +56,7 @@ def build_index(
     progress: ProgressCallback | None = None,
     strict: bool = False,
     remove: Paths = (),
-    report: Report | None = None,
+    report: ProblemReport | None = None,
     vectors: Vectors = "keep",
 ) -> IndexReport:
     """Make the index at ``out``, or bring it in step with the files and folders in ``paths``.
@@ -132,29 +132,24 @@ def index_pages(
     meter.report()
     return IndexReport(
         path=str(out),
-        added=0,
-        changed=0,
-        removed=0,
-        unchanged=0,
         pages=meter.pages,
         sentences=meter.sentences,
         indexed_sentences=meter.sentences,
         embedded_sentences=meter.new_vectors,
         vectors=record is not None,
         seconds=time.monotonic() - meter.began,
-        problems=(),
     )
 
 
 @dataclass
-class _Plan:
+class _BuildPlan:
     """What a build has to do: files to read, sources to drop, sources of which only the date is new."""
 
     roots: dict[str, str]
     read: list[SourceFile] = field(default_factory=list)
     labels: dict[str, str] = field(default_factory=dict)
     drop: list[str] = field(default_factory=list)
-    retimed: list[Source] = field(default_factory=list)
+    retimed: list[IndexedFile] = field(default_factory=list)
     unchanged: int = 0
 
     def changes(self, manifest: Manifest) -> bool:
@@ -168,13 +163,13 @@ def _plan(
     paths: list[str | os.PathLike[str]],
     remove: list[str | os.PathLike[str]],
     manifest: Manifest,
-    known: dict[str, Source],
+    known: dict[str, IndexedFile],
     out: Path,
-    report: Report,
-) -> _Plan:
+    report: ProblemReport,
+) -> _BuildPlan:
     roots = dict(manifest.roots)
     swept = {_root_label(path, roots) for path in remove}
-    plan = _Plan({label: root for label, root in roots.items() if label not in swept})
+    plan = _BuildPlan({label: root for label, root in roots.items() if label not in swept})
     for path in paths:
         label = _new_label(path, plan.roots)
         swept.add(label)
@@ -186,28 +181,30 @@ def _plan(
     return plan
 
 
-def _sort(file: SourceFile, label: str, known: Source | None, plan: _Plan) -> None:
+def _sort(file: SourceFile, label: str, known: IndexedFile | None, plan: _BuildPlan) -> None:
     """Decide what to do with a file: by size and date, or else by content."""
     if known is None or known.root != label or file.size != known.size:
         plan.read.append(file)
     elif file.mtime_ns == known.mtime_ns and known.mtime_ns + _RACY_NS < known.read_ns:
         plan.unchanged += 1
     elif _digest(file) == known.sha256:
-        plan.retimed.append(_source(file, label, known.sha256, known.pages, known.sentences, known.first))
+        plan.retimed.append(
+            _make_source(file, label, known.sha256, known.pages, known.sentences, known.first)
+        )
         plan.unchanged += 1
     else:
         plan.read.append(file)
 
 
 def _carry_out(
-    plan: _Plan,
+    plan: _BuildPlan,
     manifest: Manifest,
-    known: dict[str, Source],
+    known: dict[str, IndexedFile],
     out: Path,
-    report: Report,
+    report: ProblemReport,
     meter: Meter,
     vectors: Vectors,
-) -> tuple[Manifest, dict[str, Source]]:
+) -> tuple[Manifest, dict[str, IndexedFile]]:
     meter.files_total, meter.bytes_total = len(plan.read), sum(file.size for file in plan.read)
     sources = dict(known)
     sources.update((source.source, source) for source in plan.retimed)
@@ -229,7 +226,7 @@ def _carry_out(
         sentences = sum(source.sentences for source in sources.values())
         record, settings = None, wanted_vectors(vectors, manifest, sentences)
         if settings is not None:
-            removed = [(old.first, old.first + old.sentences) for old in _removed(known, sources)]
+            removed = [(old.first, old.first + old.sentences) for old in _removed_sources(known, sources)]
             build = VectorBuild(out, folder, settings, meter.report_embedding)
             new_numbers = (manifest.numbers, writer.numbers)
             record = build.run(out / manifest.generation, manifest.vectors, removed, new_numbers)
@@ -248,7 +245,7 @@ def _carry_out(
     return new, sources
 
 
-def _read(file: SourceFile, label: str, writer: Writer, report: Report, meter: Meter) -> Source:
+def _read(file: SourceFile, label: str, writer: Writer, report: ProblemReport, meter: Meter) -> IndexedFile:
     digest = _digest(file)
     if digest is None:
         raise Unreadable(Problem(file.source, "cannot be read."))
@@ -258,15 +255,17 @@ def _read(file: SourceFile, label: str, writer: Writer, report: Report, meter: M
         writer.add(page, file.source)
         meter.count(page)
         pages, sentences = pages + 1, sentences + len(page.sentences)
-    return _source(file, label, digest, pages, sentences, first)
+    return _make_source(file, label, digest, pages, sentences, first)
 
 
-def _source(file: SourceFile, label: str, digest: str, pages: int, sentences: int, first: int) -> Source:
+def _make_source(
+    file: SourceFile, label: str, digest: str, pages: int, sentences: int, first: int
+) -> IndexedFile:
     now = time.time_ns()
-    return Source(file.source, label, file.size, file.mtime_ns, now, digest, pages, sentences, first)
+    return IndexedFile(file.source, label, file.size, file.mtime_ns, now, digest, pages, sentences, first)
 
 
-def _removed(known: dict[str, Source], sources: dict[str, Source]) -> Iterator[Source]:
+def _removed_sources(known: dict[str, IndexedFile], sources: dict[str, IndexedFile]) -> Iterator[IndexedFile]:
     """Sources whose sentences are no longer in the index."""
     for name, source in known.items():
         if name not in sources or sources[name].first != source.first:
@@ -297,28 +296,30 @@ def _generation(
         shutil.rmtree(out / current, ignore_errors=True)  # searches that have it open keep it open
 
 
-def _full(path: str | os.PathLike[str]) -> str:
+def _full_path(path: str | os.PathLike[str]) -> str:
     return printable(os.path.abspath(path))
 
 
 def _root_label(path: str | os.PathLike[str], roots: dict[str, str]) -> str:
     for label, root in roots.items():
-        if root == _full(path):
+        if root == _full_path(path):
             return label
-    held = ", ".join(roots.values()) or "nothing"
-    raise DataError(f"{printable(path)}: is no folder or file that was indexed here; the index holds {held}.")
+    labels = ", ".join(roots.values()) or "nothing"
+    raise DataError(
+        f"{printable(path)}: is not a folder or file that was indexed here; the index holds {labels}."
+    )
 
 
 def _new_label(path: str | os.PathLike[str], roots: dict[str, str]) -> str:
     """The name under which a corpus is indexed, its own unless another has it; entered in ``roots``."""
-    full = _full(path)
+    full = _full_path(path)
     for label, root in roots.items():
         if root == full:
             return label
     base = label = full.rstrip("/").rsplit("/", 1)[-1] or "corpus"
-    number = 1
+    suffix = 1
     while label in roots:
-        number += 1
-        label = f"{base}~{number}"
+        suffix += 1
+        label = f"{base}~{suffix}"
     roots[label] = full
     return label

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from adjudge.data.documents import Report, printable
+from adjudge.data.documents import ProblemReport, printable
 from adjudge.errors import DataError
 from adjudge.retrieval.build import build_index
 from adjudge.retrieval.embedding import Vectors, automatic_vectors
@@ -31,7 +31,7 @@ _LOCK_SECONDS = 30.0
 def open_corpus(
     path: str | os.PathLike[str],
     progress: ProgressCallback | None = None,
-    report: Report | None = None,
+    report: ProblemReport | None = None,
     by_meaning: bool = True,
 ) -> Index:
     """Open an index, or the index of a folder or file of documents.
@@ -81,7 +81,7 @@ def cache_of(path: Path) -> Path:
 
 
 def _bring_up_to_date(
-    path: Path, cache: Path, progress: ProgressCallback | None, report: Report | None, vectors: Vectors
+    path: Path, cache: Path, progress: ProgressCallback | None, report: ProblemReport | None, vectors: Vectors
 ) -> None:
     """Index what is new; another process that is just doing so is waited for."""
     deadline = time.monotonic() + _LOCK_SECONDS

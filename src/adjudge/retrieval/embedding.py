@@ -23,8 +23,16 @@ import numpy.typing as npt
 from adjudge.encoders.embedder import Embedder, load_embedder
 from adjudge.io.files import write_json
 from adjudge.retrieval.index import Index
-from adjudge.retrieval.storage import EMBEDDING, Manifest, VectorRecord, link
-from adjudge.retrieval.vectors import FOLDER, Segment, embedded_text, files, map_file, sign_codes, text_key
+from adjudge.retrieval.storage import EMBEDDING, Manifest, VectorRecord, link_file
+from adjudge.retrieval.vectors import (
+    FOLDER,
+    Segment,
+    embedded_text,
+    map_file,
+    segment_files,
+    sign_codes,
+    text_key,
+)
 
 CHUNK = 8_192
 """Sentences read from the index together."""
@@ -76,7 +84,7 @@ def automatic_vectors() -> Vectors:
 
 
 def wanted_vectors(vectors: Vectors, manifest: Manifest, sentences: int) -> VectorSettings | None:
-    """The vectors that an index of so many sentences is to have."""
+    """The vectors that an index of ``sentences`` sentences is to have."""
     record = manifest.vectors
     if record is not None and _keeps(vectors):
         return VectorSettings(record.embedder["name"], record.embedder["context"])
@@ -135,7 +143,7 @@ class VectorBuild:
         identity = self.settings.identity(embedder)
         dimension = embedder.backbone.hidden_size
         (self.folder / FOLDER).mkdir()
-        known = Known(dimension)
+        known = KnownVectors(dimension)
         segments = []
         if old is not None and record is not None and record.embedder == identity:
             for name in record.segments:
@@ -150,15 +158,15 @@ class VectorBuild:
             segments = [self._merge(segments, dimension)]
         return VectorRecord(identity, dimension, segments)
 
-    def _carry(self, segment: Segment, removed: Sequence[Range], known: Known) -> bool:
+    def _carry(self, segment: Segment, removed: Sequence[Range], known: KnownVectors) -> bool:
         """Take over a segment without the removed sentences, whose vectors stay known while this build lasts."""
         numbers = np.array(segment.numbers)
-        gone = np.zeros(len(numbers), np.bool_)
+        is_removed = np.zeros(len(numbers), np.bool_)
         for bounds in removed:
             first, end = np.searchsorted(segment.ascending, bounds)
-            gone[first:end] = numbers[first:end] >= 0
-        known.add(segment.keys[gone], segment.vectors, np.flatnonzero(gone))
-        numbers[gone] = -1
+            is_removed[first:end] = numbers[first:end] >= 0
+        known.add(segment.keys[is_removed], segment.vectors, np.flatnonzero(is_removed))
+        numbers[is_removed] = -1
         live = int((numbers >= 0).sum())
         target = self.folder / FOLDER
         if not live:
@@ -167,14 +175,16 @@ class VectorBuild:
             with write_segment(target, segment.name) as writer:
                 writer.append_rows(segment, np.flatnonzero(numbers >= 0))
             return True
-        for path, copy in zip(segment.files, files(target, segment.name), strict=True):
-            if gone.any() and path == segment.files[0]:
+        for path, copy in zip(segment.files, segment_files(target, segment.name), strict=True):
+            if is_removed.any() and path == segment.files[0]:
                 copy.write_bytes(numbers.tobytes())
             else:
-                link(path, copy)
+                link_file(path, copy)
         return True
 
-    def _embed(self, index: Index, new: Range, embedder: Embedder, known: Known, journal: RowFiles) -> bool:
+    def _embed(
+        self, index: Index, new: Range, embedder: Embedder, known: KnownVectors, journal: RowFiles
+    ) -> bool:
         """Write a segment for the new sentences; False where there are none."""
         total, began, measured, rows = new[1] - new[0], time.monotonic(), 0, 0
         with write_segment(self.folder / FOLDER, self.folder.name) as writer:
@@ -205,12 +215,12 @@ class VectorBuild:
                 segment = Segment.open(folder, name, dimension)
                 writer.append_rows(segment, np.flatnonzero(segment.numbers >= 0))
         for name in names:
-            for path in files(folder, name):
+            for path in segment_files(folder, name):
                 path.unlink()
         return merged
 
 
-class Known:
+class KnownVectors:
     """Vectors by the hash of their text, in files that are mapped."""
 
     def __init__(self, dimension: int) -> None:
@@ -259,7 +269,7 @@ class RowFiles:
 @contextmanager
 def write_segment(folder: Path, name: str) -> Iterator[RowFiles]:
     """The files of a new segment; none are left where no row was written."""
-    paths = files(folder, name)
+    paths = segment_files(folder, name)
     with ExitStack() as stack:
         yield RowFiles([stack.enter_context(path.open("xb")) for path in paths])
     if not paths[0].stat().st_size:
@@ -268,7 +278,7 @@ def write_segment(folder: Path, name: str) -> Iterator[RowFiles]:
 
 
 @contextmanager
-def open_journal(folder: Path, identity: dict[str, Any], known: Known) -> Iterator[RowFiles]:
+def open_journal(folder: Path, identity: dict[str, Any], known: KnownVectors) -> Iterator[RowFiles]:
     """The journal of a build: what an interrupted one left becomes known, and more is added.
 
     A vector is written before its key, so that every whole key has its vector.

@@ -41,7 +41,7 @@ class RetrievalFigures:
 class RetrievalScores:
     """Figures over all claims with gold evidence, per label, and for claims that need two pages or more.
 
-    ``gold_injected`` when gold pages were among the candidates: then these are no figures of a search.
+    ``gold_injected`` when gold pages were among the candidates: then these are not figures of a search.
     """
 
     overall: RetrievalFigures
@@ -52,7 +52,7 @@ class RetrievalScores:
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _ClaimFigures:
     label: str
     multi_hop: bool
     page_rank: float
@@ -70,7 +70,7 @@ def evaluate_retrieval(
     """
     depth = 10 * max(*ks, DEFAULT_EVIDENCE)
     injected = isinstance(retriever, EvidencePipeline) and retriever.injected
-    rows: list[_Row] = []
+    rows: list[_ClaimFigures] = []
     without = 0
     for window in chunks(claims, WINDOW):
         usable = [claim for claim in window if claim.gold]
@@ -96,14 +96,14 @@ def needs_two_pages(claim: Claim) -> bool:
     return bool(claim.gold) and all(len({ref.page for ref in group}) > 1 for group in claim.gold)
 
 
-def _row(claim: Claim, ranked: Sequence[SentenceRef]) -> _Row:
+def _row(claim: Claim, ranked: Sequence[SentenceRef]) -> _ClaimFigures:
     lines = {ref: rank for rank, ref in reversed(list(enumerate(ranked, start=1)))}
     order = dict.fromkeys(ref.page for ref in ranked)
     pages = {page: rank for rank, page in enumerate(order, start=1)}
     never = float("inf")
     first = set(ranked[:DEFAULT_EVIDENCE])
     gold = {ref for group in claim.gold for ref in group}
-    return _Row(
+    return _ClaimFigures(
         label=claim.label or "",
         multi_hop=needs_two_pages(claim),
         page_rank=min(max(pages.get(ref.page, never) for ref in group) for group in claim.gold),
@@ -113,7 +113,7 @@ def _row(claim: Claim, ranked: Sequence[SentenceRef]) -> _Row:
     )
 
 
-def _mean(rows: Sequence[_Row], ks: Sequence[int]) -> RetrievalFigures:
+def _mean(rows: Sequence[_ClaimFigures], ks: Sequence[int]) -> RetrievalFigures:
     count = max(len(rows), 1)
     return RetrievalFigures(
         claims=len(rows),

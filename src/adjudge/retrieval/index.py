@@ -103,7 +103,7 @@ class Index:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Index:
-        """Open the current generation; ``DataError`` when the folder is no index of this version."""
+        """Open the current generation; ``DataError`` when the folder is not an index of this version."""
         path = Path(path)
         check_name(path)
         for _ in range(_ATTEMPTS):
@@ -270,7 +270,7 @@ def _schema(part: str) -> tantivy.Schema:
     return builder.build()
 
 
-def _stored(page: Page, sentence: Sentence, number: int, context: str) -> StoredSentence:
+def _stored(page: Page, sentence: Sentence, sentence_number: int, context: str) -> StoredSentence:
     return StoredSentence(
         _valid(page.id),
         sentence.line,
@@ -280,7 +280,7 @@ def _stored(page: Page, sentence: Sentence, number: int, context: str) -> Stored
         page.source,
         tuple(map(_valid, sentence.links)),
         _valid(page.title),
-        number,
+        sentence_number,
         _valid(context),
         None if sentence.location is None else _valid(sentence.location),
     )

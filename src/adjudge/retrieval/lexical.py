@@ -82,7 +82,7 @@ class LexicalSearch:
             scored.add(query.sentences_of(list(reached), depth), reached, 1.0)
         best = scored.best(k)
         numbers = {sentence.number for sentence, _ in best}
-        also = [number for number in also if number not in numbers]
+        also = [sentence_number for sentence_number in also if sentence_number not in numbers]
         others = _Ranking()
         hits = self.index.search_sentences(query.numbered(also), len(also))
         others.add(hits, pages, self.settings.page_weight)
@@ -143,14 +143,14 @@ class _Query:
     def ranked_pages(self) -> list[PageHit]:
         """Pages by words or by name, best first."""
         schema, settings = self.index.pages.schema, self.settings
-        words = _any(
+        words = _match_any(
             _terms(schema, "body", self.prose, 1.0)
             + _terms(schema, "title", self.title, settings.title_boost)
             + _terms(schema, "bracket", self.prose, settings.bracket_boost)
         )
         hits = self.index.search_pages(words, max(settings.pages, 1))
         if self.names and settings.named_pages:
-            within = _within(schema, "name", list(self.names), words)
+            within = _restrict_to(schema, "name", list(self.names), words)
             hits += self.index.search_pages(within, settings.named_pages)
         named = _longest({name_of(hit.page.title) for hit in hits} & self.names.keys())
         best: dict[tuple[str, str | None], PageHit] = {}
@@ -165,8 +165,8 @@ class _Query:
         if not names or not limit:
             return []
         schema = self.index.pages.schema
-        words = _any(_terms(schema, "body", self.prose, 1.0))
-        hits = self.index.search_pages(_within(schema, "name", sorted(names), words), limit)
+        words = _match_any(_terms(schema, "body", self.prose, 1.0))
+        hits = self.index.search_pages(_restrict_to(schema, "name", sorted(names), words), limit)
         pages = [(hit.page.page, name_of(hit.page.title)) for hit in hits]
         longest = _longest({name for _, name in pages})
         return [(page, name) for page, name in pages if name in longest]
@@ -175,7 +175,7 @@ class _Query:
         """The best sentences of these pages; those without a word of the claim come last."""
         if not pages:
             return []
-        query = _within(self.index.sentences.schema, "page", pages, self._sentence_words())
+        query = _restrict_to(self.index.sentences.schema, "page", pages, self._sentence_words())
         return self.index.search_sentences(query, limit)
 
     def sentences_anywhere(self, limit: int) -> list[Hit]:
@@ -184,12 +184,14 @@ class _Query:
 
     def numbered(self, numbers: Sequence[int]) -> tantivy.Query:
         """Only the sentences with these numbers."""
-        return _within(self.index.sentences.schema, "number", numbers, self._sentence_words())
+        return _restrict_to(self.index.sentences.schema, "number", numbers, self._sentence_words())
 
     def _sentence_words(self) -> tantivy.Query:
         schema = self.index.sentences.schema
         boost = self.settings.sentence_title_boost
-        return _any(_terms(schema, "text", self.prose, 1.0) + _terms(schema, "title", self.title, boost))
+        return _match_any(
+            _terms(schema, "text", self.prose, 1.0) + _terms(schema, "title", self.title, boost)
+        )
 
 
 class _Ranking:
@@ -210,7 +212,7 @@ class _Ranking:
 
 
 def _longest(names: Collection[str]) -> set[str]:
-    """The names that are no part of a longer one: of New York City and York, the former."""
+    """The names that are not part of a longer one: of New York City and York, the former."""
     padded = [f" {name} " for name in names]
     return {name for name in names if not any(f" {name} " in other != f" {name} " for other in padded)}
 
@@ -224,13 +226,13 @@ def _terms(schema: tantivy.Schema, field: str, words: Sequence[str], boost: floa
     return queries if boost == 1 else [Query.boost_query(query, boost) for query in queries]
 
 
-def _any(queries: Sequence[tantivy.Query]) -> tantivy.Query:
+def _match_any(queries: Sequence[tantivy.Query]) -> tantivy.Query:
     from tantivy import Occur, Query
 
     return Query.boolean_query([(Occur.Should, query) for query in queries])
 
 
-def _within(
+def _restrict_to(
     schema: tantivy.Schema, field: str, values: Sequence[str] | Sequence[int], words: tantivy.Query
 ) -> tantivy.Query:
     """Only documents with one of the values, scored by the words alone."""

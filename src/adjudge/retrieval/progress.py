@@ -13,7 +13,7 @@ _PROGRESS_SECONDS = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class IndexProgress:
     """How far a build has come; totals are 0 where they are not known."""
 
     files: int
@@ -42,7 +42,7 @@ class Progress:
         return self.seconds * (self.bytes_total - self.bytes) / self.bytes
 
 
-ProgressCallback = Callable[[Progress], None]
+ProgressCallback = Callable[[IndexProgress], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +50,17 @@ class IndexReport:
     """What a build did: files by what happened to them, the index as it is now, and all problems."""
 
     path: str
-    added: int
-    changed: int
-    removed: int
-    unchanged: int
     pages: int
     sentences: int
     indexed_sentences: int
     embedded_sentences: int
     vectors: bool
     seconds: float
-    problems: tuple[Problem, ...]
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+    unchanged: int = 0
+    problems: tuple[Problem, ...] = ()
 
     @property
     def rate(self) -> float:
@@ -96,7 +96,7 @@ class Meter:
         self.reported = time.monotonic()
         if self.callback:
             counts = (self.files, self.files_total, self.bytes, self.bytes_total, self.pages, self.sentences)
-            self.callback(Progress(*counts, self.reported - self.began, *self.embedding))
+            self.callback(IndexProgress(*counts, self.reported - self.began, *self.embedding))
 
     def report_embedding(self, done: int, total: int, seconds: float) -> None:
         """Call back from embedding, with the seconds left."""

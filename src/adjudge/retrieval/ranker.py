@@ -105,8 +105,8 @@ class TrainedRanker:
         """One score per sentence, between −1 and 1."""
         self.module.eval()
         examples = [
-            Example(number, claim, tuple(part))
-            for number, (claim, sentences) in enumerate(zip(claims, candidates, strict=True))
+            Example(index, claim, tuple(part))
+            for index, (claim, sentences) in enumerate(zip(claims, candidates, strict=True))
             for part in chunks(sentences, BATCH_ROWS)
         ]
         data = tokenize(examples, self.writer, FEVER_LABELS)

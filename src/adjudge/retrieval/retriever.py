@@ -110,14 +110,14 @@ def open_retriever(
         device: where the embedder computes.
         precision: as a judge's.
     """
-    if index.vectors is None or not by_meaning(selector):
+    if index.vectors is None or not searches_by_meaning(selector):
         return IndexRetriever(index)
     embedder = load_embedder(index.vectors.record.embedder["name"], device, precision)
     index.vectors.check(embedder.identity)
     return IndexRetriever(index, embedder=embedder)
 
 
-def by_meaning(selector: str | Selector) -> bool:
+def searches_by_meaning(selector: str | Selector) -> bool:
     """Whether a selector wants sentences that were found by their meaning."""
     return selector != "lexical" and not isinstance(selector, LexicalSelector)
 

@@ -97,8 +97,8 @@ class ScoredSelector:
             return [[] for _ in claims]
         scores = self.scorer.score_many(claims, candidates)
         return [
-            best(sentences, fuse(sentences, own, self.weight), k, self.spread)
-            for sentences, own in zip(candidates, scores, strict=True)
+            select_best(sentences, fuse(sentences, sentence_scores, self.weight), k, self.spread)
+            for sentences, sentence_scores in zip(candidates, scores, strict=True)
         ]
 
 
@@ -112,24 +112,24 @@ def fuse(candidates: Sequence[Evidence], scores: Sequence[float], weight: float)
     ]
 
 
-def best(
+def select_best(
     candidates: Sequence[Evidence], scores: Sequence[float], k: int, spread: float = 0.0
 ) -> list[Evidence]:
     """The ``k`` candidates of the highest scores, taken one by one; equal scores keep the candidates' order.
 
     A sentence loses ``spread`` for each one already taken from its page, where its page is known.
     """
-    left = dict(enumerate(scores))
+    remaining = dict(enumerate(scores))
     taken: dict[str, int] = {}
     selection: list[Evidence] = []
 
-    def value(number: int) -> float:
-        return left[number] - spread * taken.get(candidates[number].page, 0)
+    def value(index: int) -> float:
+        return remaining[index] - spread * taken.get(candidates[index].page, 0)
 
-    while left and len(selection) < k:
-        number = max(left, key=value)
-        sentence = replace(candidates[number], score=float(value(number)))
-        del left[number]
+    while remaining and len(selection) < k:
+        index = max(remaining, key=value)
+        sentence = replace(candidates[index], score=float(value(index)))
+        del remaining[index]
         selection.append(sentence)
         if sentence.page:
             taken[sentence.page] = taken.get(sentence.page, 0) + 1
@@ -160,7 +160,9 @@ def choose_weight(
     early: dict[float, float] = {}
     for weight in weights:
         ranks = [
-            _group_rank(claim, best(sentences, fuse(sentences, scores, weight), len(sentences), spread))
+            _group_rank(
+                claim, select_best(sentences, fuse(sentences, scores, weight), len(sentences), spread)
+            )
             for claim, sentences, scores in judged
         ]
         shares[weight] = sum(rank <= k for rank in ranks) / max(len(ranks), 1)
@@ -241,9 +243,9 @@ class Similarity:
         texts += [embedded_text(sentence) for sentences in candidates for sentence in sentences]
         vectors = self.embedder(texts)
         scores, start = [], len(claims)
-        for number, sentences in enumerate(candidates):
-            own = vectors[start : start + len(sentences)]
-            scores.append((own @ vectors[number]).tolist())
+        for index, sentences in enumerate(candidates):
+            sentence_vectors = vectors[start : start + len(sentences)]
+            scores.append((sentence_vectors @ vectors[index]).tolist())
             start += len(sentences)
         return scores
 

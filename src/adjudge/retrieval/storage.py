@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from filelock import FileLock, Timeout
 
 from adjudge.data.documents import printable
 from adjudge.errors import AdjudgeError, DataError
@@ -69,7 +70,7 @@ class Manifest:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class IndexedFile:
     """A file whose pages are in the index, as it was when it was read."""
 
     source: str
@@ -89,7 +90,7 @@ def read_manifest(path: Path) -> Manifest:
     try:
         raw = (path / MANIFEST).read_bytes()
     except (FileNotFoundError, NotADirectoryError):
-        state = "is no index (no manifest.json in it)" if path.exists() else "no such index"
+        state = "is not an index (no manifest.json in it)" if path.exists() else "no such index"
         raise IndexUnusable(f"{path}: {state}. Make one: adjudge index DOCUMENTS --out {path}") from None
     except OSError as error:
         raise IndexUnusable(f"{path}: cannot be read ({error.strerror}).") from None
@@ -117,9 +118,9 @@ def write_manifest(path: Path, manifest: Manifest) -> None:
     _sync_folder(path)
 
 
-def read_sources(folder: Path) -> dict[str, Source]:
+def read_sources(folder: Path) -> dict[str, IndexedFile]:
     """The sources of a generation by path."""
-    decode = msgspec.json.Decoder(Source).decode
+    decode = msgspec.json.Decoder(IndexedFile).decode
     try:
         with open(folder / SOURCES, "rb") as stream:
             return {source.source: source for source in map(decode, stream)}
@@ -127,7 +128,7 @@ def read_sources(folder: Path) -> dict[str, Source]:
         raise IndexUnusable(f"{folder / SOURCES}: damaged ({error}). Index the documents again.") from None
 
 
-def write_sources(folder: Path, sources: Iterable[Source]) -> None:
+def write_sources(folder: Path, sources: Iterable[IndexedFile]) -> None:
     """Write the sources of a generation that is not yet current."""
     with write_atomic(folder / SOURCES) as stream:
         for source in sources:
@@ -139,13 +140,13 @@ def open_for_writing(path: Path) -> Iterator[Manifest]:
     """Hold the lock of an index and give its manifest, an empty one for an index to be made."""
     check_name(path)
     if path.exists() and not (path / MANIFEST).exists():
-        if not path.is_dir() or any(not _own(entry.name) for entry in path.iterdir()):
-            raise IndexUnusable(f"{path}: exists and is no index. Choose another place for the index.")
+        if not path.is_dir() or any(not _is_ours(entry.name) for entry in path.iterdir()):
+            raise IndexUnusable(f"{path}: exists and is not an index. Choose another folder for the index.")
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise IndexUnusable(f"{path}: cannot be made ({error.strerror}).") from None
-    with locked(path):
+    with lock_index(path):
         yield read_manifest(path) if (path / MANIFEST).exists() else Manifest()
 
 
@@ -157,7 +158,7 @@ def check_name(path: Path) -> None:
         )
 
 
-def _own(name: str) -> bool:
+def _is_ours(name: str) -> bool:
     """What an interrupted first build leaves behind."""
     return (
         name in (".lock", EMBEDDING)
@@ -169,7 +170,7 @@ def _own(name: str) -> bool:
 def next_generation(path: Path, current: str, copy: bool = True) -> Path:
     """A new generation's folder, a copy of the current one or empty; what failed builds left is removed."""
     for stale in path.iterdir():
-        if _own(stale.name) and stale.name not in (".lock", EMBEDDING, current):
+        if _is_ours(stale.name) and stale.name not in (".lock", EMBEDDING, current):
             shutil.rmtree(stale) if stale.is_dir() else stale.unlink()
     folder = path / f"g{int(current[1:] or 0) + 1:08d}"
     for part in ("pages", "sentences"):
@@ -179,11 +180,11 @@ def next_generation(path: Path, current: str, copy: bool = True) -> Path:
             if file.name in ("meta.json", ".managed.json"):
                 shutil.copyfile(file, folder / part / file.name)
             elif not file.name.endswith(".lock"):
-                link(file, folder / part / file.name)
+                link_file(file, folder / part / file.name)
     return folder
 
 
-def link(file: Path, target: Path) -> None:
+def link_file(file: Path, target: Path) -> None:
     """A second name for a file that is never rewritten; a copy where the file system has no hard links."""
     try:
         os.link(file, target)
@@ -201,23 +202,14 @@ def _sync_folder(path: Path) -> None:
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
+def lock_index(path: Path) -> Iterator[None]:
     """Hold the index's lock; the system frees it when the process ends, however it ends."""
-    handle = os.open(path / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
+    lock = FileLock(path / ".lock", blocking=False)
     try:
-        try:
-            if sys.platform == "win32":
-                import msvcrt
-
-                msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-            else:
-                import fcntl
-
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise IndexLocked(
-                f"{path}: another process is writing this index. Wait until it is done."
-            ) from None
+        lock.acquire()
+    except Timeout:
+        raise IndexLocked(f"{path}: another process is writing this index. Wait until it is done.") from None
+    try:
         yield
     finally:
-        os.close(handle)
+        lock.release()

@@ -65,7 +65,7 @@ class Segment:
     @classmethod
     def open(cls, folder: Path, name: str, dimension: int) -> Segment:
         """Map the files of a segment."""
-        paths = numbers, vectors, keys, codes = files(folder, name)
+        paths = numbers, vectors, keys, codes = segment_files(folder, name)
         segment = cls(
             paths,
             name,
@@ -139,7 +139,7 @@ class SentenceVectors:
                 cosines = similarities(segment.vectors[start : start + SEARCH_ROWS], queries)  # (rows, q)
                 cosines[numbers < 0] = -np.inf
                 best = [_merge(hits, numbers, cosines[:, q], k) for q, hits in enumerate(best)]
-        return [_sorted(hits) for hits in best]
+        return [_sort_hits(hits) for hits in best]
 
     def search_signs(self, query: Floats, k: int) -> Hits:
         """The ``k`` most similar to a query (d,) of the sentences whose signs differ least from its own."""
@@ -149,7 +149,7 @@ class SentenceVectors:
             numbers = segment.numbers[rows]
             cosines = segment.vectors[rows].astype(np.float32) @ query
             best = _merge(best, numbers, np.where(numbers < 0, -np.inf, cosines), k)
-        return _sorted(best)
+        return _sort_hits(best)
 
     def cosines(self, query: Floats, numbers: Sequence[int]) -> Floats:
         """The similarity of a query (d,) to sentences by number; 0 where there is no vector."""
@@ -161,7 +161,7 @@ class SentenceVectors:
         return result
 
 
-def files(folder: Path, name: str) -> tuple[Path, Path, Path, Path]:
+def segment_files(folder: Path, name: str) -> tuple[Path, Path, Path, Path]:
     """Numbers, vectors, keys and codes of a segment."""
     first, second, third, fourth = (folder / f"{name}.{part}" for part in PARTS)
     return first, second, third, fourth
@@ -226,12 +226,12 @@ def _merge(hits: Hits, numbers: npt.NDArray[np.int64], cosines: Floats, k: int) 
     cosines = np.concatenate([hits.cosines, cosines])
     numbers = np.concatenate([hits.numbers, numbers])
     if len(cosines) > k:
-        kept = np.argpartition(-cosines, k - 1)[:k]
-        numbers, cosines = numbers[kept], cosines[kept]
+        nearest = np.argpartition(-cosines, k - 1)[:k]
+        numbers, cosines = numbers[nearest], cosines[nearest]
     return Hits(numbers, cosines)
 
 
-def _sorted(hits: Hits) -> Hits:
+def _sort_hits(hits: Hits) -> Hits:
     """Best first, equal ones by number; removed rows left out."""
     order = np.lexsort((hits.numbers, -hits.cosines))
     order = order[np.isfinite(hits.cosines[order])]

@@ -11,7 +11,13 @@ from adjudge.data.formats import read_examples
 from adjudge.data.kgat import read_pages, read_training_claims
 from adjudge.errors import ConfigError, ScoringError
 from adjudge.evaluation.records import describe_mismatches, read_gold
-from adjudge.training.augment import ClaimPool, claim_pool, draw_examples, hold_out, views
+from adjudge.training.augment import (
+    ClaimPool,
+    build_claim_pool,
+    draw_examples,
+    gold_and_retrieved_views,
+    hold_out,
+)
 from adjudge.types import Example
 
 
@@ -24,9 +30,9 @@ def claims_of(settings: RunSettings) -> tuple[Iterator[Example], Iterator[Exampl
     if settings.augment is None:
         stands = read_examples(data.train, labels=labels, require_labels=True, field=data.field)
         return islice(stands, data.limit), dev
-    train, held_out = sources(settings)
+    train, held_out = claim_pools(settings)
     if dev is None and held_out.claims:
-        dev = islice(views(held_out, settings.augment.sentences), data.dev_limit)
+        dev = islice(gold_and_retrieved_views(held_out, settings.augment.sentences), data.dev_limit)
     return draw_examples(train, settings.augment, settings.training.seed), dev
 
 
@@ -47,11 +53,11 @@ def check_test_files(data: DataSettings) -> None:
         raise ScoringError("\n".join([heading, *lines]))
 
 
-def sources(settings: RunSettings) -> tuple[ClaimPool, ClaimPool]:
+def claim_pools(settings: RunSettings) -> tuple[ClaimPool, ClaimPool]:
     """(training, held-out) claims of a run with ``[augment]``."""
     data = settings.data
     if data.train is None:
         raise ConfigError("data.train is not set: give a file of claims with evidence and labels.")
     pages = {} if data.pages is None else read_pages(data.pages)
-    kept, aside = hold_out(list(read_training_claims(data.train, data.label_set)), data.holdout)
-    return claim_pool(kept[: data.limit], pages), claim_pool(aside, pages)
+    training, held_out = hold_out(list(read_training_claims(data.train, data.label_set)), data.holdout)
+    return build_claim_pool(training[: data.limit], pages), build_claim_pool(held_out, pages)

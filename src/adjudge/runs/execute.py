@@ -123,7 +123,7 @@ def execute(
         command,
     )
     work.reporter.stage("waiting for the run folder")
-    with lease(folder, run.state) if is_first else nullcontext(_nothing) as check_lease:
+    with lease(folder, run.state) if is_first else nullcontext(_do_nothing) as check_lease:
         if is_first:
             check_test_files(settings.data)
         with workers(work.device) as team:
@@ -138,7 +138,7 @@ def execute(
         return read_scores(run, settings.data)
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     """In place of a check that only the first worker makes."""
 
 
@@ -164,9 +164,9 @@ def _train(work: _Work, team: Workers, check_lease: Callable[[], None]) -> None:
 
 
 def _train_model(work: _Work, team: Workers, check_lease: Callable[[], None]) -> TrainingProgress:
-    from adjudge.encoders.dataset import shuffled_evidence
-    from adjudge.encoders.frozen import cached_states
-    from adjudge.encoders.tokens import stored_tokens
+    from adjudge.encoders.dataset import shuffle_evidence
+    from adjudge.encoders.frozen import cache_states
+    from adjudge.encoders.tokens import store_tokens
     from adjudge.judges.folder import initialise_from
     from adjudge.judges.row_model import build
     from adjudge.training.judge import train_judge
@@ -184,15 +184,15 @@ def _train_model(work: _Work, team: Workers, check_lease: Callable[[], None]) ->
     claims, tuning = claims_of(settings)
     if model.writer.layout.one_row and settings.training.shuffle_evidence:
         # Where one row holds all sentences, a batch cannot reorder them.
-        claims = shuffled_evidence(claims, settings.training.seed, model.max_evidence)
-    stored, source = work.cache / "tokens", _source(settings, model.writer.layout.one_row)
-    data = stored_tokens(claims, model.writer, labels, stored, f"train {source}")
-    dev = None if tuning is None else stored_tokens(tuning, model.writer, labels, stored, f"dev {source}")
+        claims = shuffle_evidence(claims, settings.training.seed, model.max_evidence)
+    stored, source = work.cache / "tokens", _examples_identity(settings, model.writer.layout.one_row)
+    data = store_tokens(claims, model.writer, labels, stored, f"train {source}")
+    dev = None if tuning is None else store_tokens(tuning, model.writer, labels, stored, f"dev {source}")
     if settings.training.freeze_layers and settings.training.cache_frozen:
         reporter.stage("caching frozen layers")
         states = work.cache / "states"
-        data = cached_states(model.module.backbone, data, states, reporter.caching)
-        dev = None if dev is None else cached_states(model.module.backbone, dev, states, reporter.caching)
+        data = cache_states(model.module.backbone, data, states, reporter.caching)
+        dev = None if dev is None else cache_states(model.module.backbone, dev, states, reporter.caching)
     reporter.stage("training")
     if team.is_first:
         work.run.begin(settings)
@@ -218,14 +218,14 @@ def _train_model(work: _Work, team: Workers, check_lease: Callable[[], None]) ->
     )
 
 
-def _source(settings: RunSettings, one_row: bool) -> str:
+def _examples_identity(settings: RunSettings, one_row: bool) -> str:
     """All that decides which examples a run reads, beside how they are written as rows."""
     data = settings.data.model_dump(mode="json", exclude=set(FILES))
     data |= {name: file["sha256"] for name, file in data_files(settings.data, TRAINING_FILES).items()}
-    drawn = None if settings.augment is None else settings.augment.model_dump(mode="json")
+    augmentation = None if settings.augment is None else settings.augment.model_dump(mode="json")
     shuffled = one_row and settings.training.shuffle_evidence
-    seed = settings.training.seed if drawn or shuffled else None
-    return json.dumps([EXAMPLES_VERSION, data, drawn, shuffled, seed], sort_keys=True)
+    seed = settings.training.seed if augmentation or shuffled else None
+    return json.dumps([EXAMPLES_VERSION, data, augmentation, shuffled, seed], sort_keys=True)
 
 
 def objective_for(settings: RunSettings, data: Dataset, labels: LabelSet) -> Objective:

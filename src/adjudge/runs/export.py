@@ -23,7 +23,7 @@ from adjudge.io.files import sha256, write_json, write_text
 from adjudge.runs.claims import claims_of
 from adjudge.runs.folder import FILES, RunFolder, data_files
 from adjudge.runs.model_card import model_card
-from adjudge.training.mix.settings import mix_of
+from adjudge.training.mix.settings import find_mix
 from adjudge.types import Example
 
 if TYPE_CHECKING:
@@ -78,22 +78,22 @@ def export(run: Path, out: Path, tests: Sequence[Path] = ()) -> ExportReport:
     settings = RunFolder(run).settings()
     tuning = _tuning_claims(settings)
     model = load_model(run)
-    log_probs, gold = _judged(model, tuning)
+    log_probs, gold = _predict(model, tuning)
     temperature = fit_temperature(log_probs, gold)
     save_model(replace(model, temperature=temperature), out, as_difference=True)
     packed = load_model(out)
-    after, _ = _judged(packed, tuning)
+    after, _ = _predict(packed, tuning)
     changed = float((after.argmax(axis=1) != log_probs.argmax(axis=1)).mean())
     report = ExportReport(
         out,
         (out / TENSORS).stat().st_size,
         changed,
         temperature,
-        tuple(_by_part(tuning, after, gold, temperature, list(model.labels))),
-        tuple(_tested(packed, path, settings, temperature) for path in tests),
+        tuple(_figures_by_part(tuning, after, gold, temperature, list(model.labels))),
+        tuple(_test(packed, path, settings, temperature) for path in tests),
     )
     write_json(out / FIGURES, _record(report, settings, tests))
-    write_text(out / CARD, model_card(settings, report, mix_of(settings.data.train)))
+    write_text(out / CARD, model_card(settings, report, find_mix(settings.data.train)))
     return report
 
 
@@ -105,7 +105,7 @@ def _tuning_claims(settings: RunSettings) -> list[Example]:
     return list(dev)
 
 
-def _judged(model: RowJudge, examples: Iterable[Example]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def _predict(model: RowJudge, examples: Iterable[Example]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Log-probabilities (N, classes) and gold classes (N,)."""
     from adjudge.encoders.dataset import tokenize
     from adjudge.judges.predict import log_probabilities
@@ -114,7 +114,7 @@ def _judged(model: RowJudge, examples: Iterable[Example]) -> tuple[NDArray[Any],
     return log_probabilities(model, data).numpy(), data.labels
 
 
-def _by_part(
+def _figures_by_part(
     examples: Sequence[Example],
     log_probs: NDArray[Any],
     gold: NDArray[np.int64],
@@ -122,15 +122,15 @@ def _by_part(
     labels: list[str],
 ) -> Iterable[Figures]:
     """Figures of all tuning claims, and of each of their parts: views of FEVER's claims, or sources of a mix."""
-    names = np.array([_part_of(str(example.id)) for example in examples])
+    names = np.array([_part_name(str(example.id)) for example in examples])
     parts = {"held out": np.ones(len(examples), dtype=bool)}
     if len(known := sorted(set(names))) > 1 and "" not in known:
         parts |= {f"held out, {name}": names == name for name in known}
     for name, members in parts.items():
-        yield figures(name, log_probs[members], gold[members], temperature, labels)
+        yield compute_figures(name, log_probs[members], gold[members], temperature, labels)
 
 
-def _part_of(identity: str) -> str:
+def _part_name(identity: str) -> str:
     """``vitaminc`` of ``vitaminc:17#3``, ``gold`` of ``17/gold``; else nothing."""
     source, colon, rest = identity.partition(":")
     if colon and rest:
@@ -139,20 +139,20 @@ def _part_of(identity: str) -> str:
     return view if view in VIEWS else ""
 
 
-def _tested(model: RowJudge, path: Path, settings: RunSettings, temperature: float) -> Figures:
+def _test(model: RowJudge, path: Path, settings: RunSettings, temperature: float) -> Figures:
     examples = read_examples(path, labels=settings.data.label_set, require_labels=True)
-    log_probs, gold = _judged(model, examples)
-    return figures(path.name, log_probs, gold, temperature, list(model.labels))
+    log_probs, gold = _predict(model, examples)
+    return compute_figures(path.name, log_probs, gold, temperature, list(model.labels))
 
 
-def figures(
+def compute_figures(
     name: str, log_probs: NDArray[Any], gold: NDArray[np.int64], temperature: float, labels: list[str]
 ) -> Figures:
     """Accuracy, calibration and risk against coverage of log-probabilities (N, classes)."""
     tempered = np.exp(temper(log_probs, temperature))
     guessed = tempered.argmax(axis=1)
     curve = risk_coverage(tempered.max(axis=1), guessed == gold)
-    places = [int(np.searchsorted(curve.coverage, share - 1e-9)) for share in COVERAGES]
+    positions = [int(np.searchsorted(curve.coverage, share - 1e-9)) for share in COVERAGES]
     return Figures(
         name,
         len(gold),
@@ -164,7 +164,7 @@ def figures(
         },
         expected_calibration_error(tempered, gold),
         expected_calibration_error(np.exp(temper(log_probs, 1.0)), gold),
-        tuple((curve.coverage[i], curve.thresholds[i], curve.risk[i]) for i in places),
+        tuple((curve.coverage[i], curve.thresholds[i], curve.risk[i]) for i in positions),
     )
 
 

@@ -85,11 +85,11 @@ def parallel_runner(
 def run_processes(
     processes: int, work: Callable[[Job], None], jobs: Sequence[Job], finished: Callable[[Job], None]
 ) -> None:
-    """Do the work of so many jobs at a time (:func:`parallel_runner`)."""
+    """Run several jobs at a time (:func:`parallel_runner`)."""
     threads = max(1, (os.cpu_count() or 1) // processes)
     others = active_children()
     with ProcessPoolExecutor(processes, get_context("spawn"), _begin_process, (threads,)) as pool:
-        pending = {pool.submit(_do, work, job): job for job in jobs}
+        pending = {pool.submit(_run_job, work, job): job for job in jobs}
         try:
             for done in as_completed(pending):
                 done.result()
@@ -118,7 +118,7 @@ def _end_with_parent() -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
 
-def _do(work: Callable[[Job], None], job: Job) -> None:
+def _run_job(work: Callable[[Job], None], job: Job) -> None:
     try:
         work(job)
     except SystemExit:

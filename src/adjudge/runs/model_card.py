@@ -39,7 +39,7 @@ def model_card(settings: RunSettings, report: ExportReport, mix: MixSettings | N
     template = Path(__file__).with_suffix(".md").read_text(encoding="utf-8")
     return template.format(
         data=_FEVER_DATA if mix is None else _mixed_data(mix),
-        held_by=_FEVER_HELD if mix is None else _MIXED_HELD,
+        held_out_by=_FEVER_HELD if mix is None else _MIXED_HELD,
         limits=_FEVER_LIMITS if mix is None else _MIXED_LIMITS,
         kind=settings.model.kind,
         backbone=settings.model.backbone,
@@ -48,7 +48,7 @@ def model_card(settings: RunSettings, report: ExportReport, mix: MixSettings | N
         recipe=_recipe(settings),
         training=_training(settings),
         temperature=report.temperature,
-        held=report.tuning[0].claims,
+        held_out=report.tuning[0].claims,
         table=_table(everything),
         risk=_risk([report.tuning[0], *report.test]),
     )
@@ -61,8 +61,11 @@ def _recipe(settings: RunSettings) -> str:
 
 
 def _mixed_data(mix: MixSettings) -> str:
-    total = sum(one.share for one in mix.source)
-    rows = [f"| {one.name} | {100 * one.share / total:.1f} | {one.about or one.kind} |" for one in mix.source]
+    total = sum(source.share for source in mix.source)
+    rows = [
+        f"| {source.name} | {100 * source.share / total:.1f} | {source.about or source.kind} |"
+        for source in mix.source
+    ]
     return _MIXED_DATA.format(examples=mix.examples, rows="\n".join(rows))
 
 

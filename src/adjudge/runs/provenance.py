@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import subprocess
 import time
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 def provenance(started: float) -> dict[str, Any]:
     """Of something that was begun at ``started`` (Unix time) and is now done."""
     return {
-        "started": datetime.fromtimestamp(started, timezone.utc).isoformat(timespec="seconds"),
+        "started": datetime.fromtimestamp(started, UTC).isoformat(timespec="seconds"),
         "seconds": round(time.time() - started, 1),
         "versions": versions(),
         "machine": machine(),

@@ -96,8 +96,8 @@ def verify_file(
     retriever = verifier.retriever(corpus, reopen=True)
     parts = Parts(job)
     with parts.collect(job_definition(verifier, retriever, job.inject_gold)):
-        for number, window in parts.missing():
-            parts.write(number, judge_window(verifier, window, retriever, job.inject_gold))
+        for index, window in parts.missing():
+            parts.write(index, judge_window(verifier, window, retriever, job.inject_gold))
             progress(parts.answers.total())
     return parts.report()
 
@@ -132,9 +132,9 @@ def job_definition(
     return plain
 
 
-def verdicts_path(folder: Path, number: int) -> Path:
+def verdicts_path(folder: Path, index: int) -> Path:
     """The file of a window's verdicts."""
-    return folder / f"{number:08d}.jsonl"
+    return folder / f"{index:08d}.jsonl"
 
 
 class Parts:
@@ -187,40 +187,40 @@ class Parts:
     def missing(self) -> Iterator[tuple[int, list[Claim]]]:
         """(number, claims) of the windows without verdicts; the others are checked and counted."""
         self.windows = 0
-        for number, window in enumerate(chunks(self.job.read_claims(), WINDOW)):
+        for index, window in enumerate(chunks(self.job.read_claims(), WINDOW)):
             self.windows += 1
-            if self.path(number).exists():
-                self._check(number, window)
-                self.count(number)
+            if self.path(index).exists():
+                self._check(index, window)
+                self.count(index)
                 self.resumed += len(window)
             else:
-                yield number, window
+                yield index, window
         if not self.windows:
             raise DataError(f"{self.job.claims}: the file is empty, expected one claim per line.")
         beyond = [path for path in self.folder.glob("*.jsonl") if int(path.stem) >= self.windows]
         if beyond:
             raise DataError(f"{min(beyond)}: {self.job.claims} has fewer claims. {OTHER_JOB}")
 
-    def path(self, number: int) -> Path:
+    def path(self, index: int) -> Path:
         """The file of a window's verdicts."""
-        return verdicts_path(self.folder, number)
+        return verdicts_path(self.folder, index)
 
-    def write(self, number: int, verdicts: list[Verdict]) -> None:
+    def write(self, index: int, verdicts: list[Verdict]) -> None:
         """Add the verdicts of a window."""
-        write_verdicts(self.path(number), verdicts)
+        write_verdicts(self.path(index), verdicts)
         self.answers.update(verdict.answer for verdict in verdicts)
 
-    def count(self, number: int) -> None:
+    def count(self, index: int) -> None:
         """Count a window that has got its verdicts from elsewhere."""
-        self.answers.update(verdict.answer for verdict in read_verdicts(self.path(number)))
+        self.answers.update(verdict.answer for verdict in read_verdicts(self.path(index)))
 
     def report(self) -> BulkReport:
         """What has been written."""
         return BulkReport(self.answers.total(), self.resumed, dict(self.answers), self.job.inject_gold)
 
-    def _check(self, number: int, window: list[Claim]) -> None:
+    def _check(self, index: int, window: list[Claim]) -> None:
         """Refuse verdicts on other claims than those at their position in the file."""
-        path, claims = self.path(number), self.job.claims
+        path, claims = self.path(index), self.job.claims
         verdicts = list(read_verdicts(path))
         for verdict, claim in zip(verdicts, window, strict=False):
             if (verdict.id, verdict.claim) != (claim.id, claim.text):
@@ -232,11 +232,11 @@ class Parts:
             raise DataError(f"{path}: holds {len(verdicts)} verdicts on {len(window)} claims. {OTHER_JOB}")
 
     def _finish(self) -> None:
-        paths = [self.path(number) for number in range(self.windows)]
+        paths = [self.path(index) for index in range(self.windows)]
         if self.job.submission is not None:
             from adjudge.data.submissions import write_submission
 
-            write_submission(self.job.submission, _chained(paths))
+            write_submission(self.job.submission, _read_all(paths))
         with write_atomic(Path(self.job.out)) as stream:  # last: where out is, the job is done
             for path in paths:
                 with open(path, "rb") as part:
@@ -249,6 +249,6 @@ class Parts:
                 path.unlink()
 
 
-def _chained(paths: Iterable[Path]) -> Iterator[Verdict]:
+def _read_all(paths: Iterable[Path]) -> Iterator[Verdict]:
     for path in paths:
         yield from read_verdicts(path)

@@ -23,7 +23,7 @@ from adjudge.retrieval.protocol import (
     as_retriever,
     as_selector,
 )
-from adjudge.retrieval.retriever import IndexRetriever, by_meaning, open_retriever
+from adjudge.retrieval.retriever import IndexRetriever, open_retriever, searches_by_meaning
 from adjudge.retrieval.selectors import check_selector, clear_cache, load_selector
 from adjudge.serving.settings import VerifierSettings
 from adjudge.types import Claim, Evidence, Example, Verdict
@@ -158,7 +158,9 @@ class Verifier:
             return as_retriever(source)
         key = os.path.abspath(source)
         if reopen or key not in self._opened:
-            self._opened[key] = self.search(open_corpus(source, by_meaning=by_meaning(self._selects_with)))
+            self._opened[key] = self.search(
+                open_corpus(source, by_meaning=searches_by_meaning(self._selects_with))
+            )
         return self._opened[key]
 
     def search(self, index: Index) -> IndexRetriever:
@@ -205,13 +207,13 @@ def _claim_text(claim: str) -> str:
 
 
 def _claim_records(claims: Iterable[str | Claim], with_gold: bool) -> Iterator[Claim]:
-    for number, claim in enumerate(claims):
+    for index, claim in enumerate(claims):
         if isinstance(claim, Claim):
             record = replace(claim, label=None, gold=claim.gold if with_gold else ())
         elif isinstance(claim, str):
-            record = Claim(number, claim)
+            record = Claim(index, claim)
         else:
-            raise ConfigError(f"claim {number}: expected a text or a Claim, found {type(claim).__name__}.")
+            raise ConfigError(f"claim {index}: expected a text or a Claim, found {type(claim).__name__}.")
         if not record.text.strip():
             raise DataError(f"Claim {record.id!r} is empty.")
         yield record

@@ -54,7 +54,7 @@ _OPPOSITES = """
 """
 _PAIRS = [pair.split() for pair in re.split(r"[|\n]", _OPPOSITES.strip())]
 # Of two opposites of a word ("smallest": "largest", "biggest") the first counts.
-_OPPOSITE = {one: other for pair in reversed(_PAIRS) for one, other in (pair, pair[::-1])}
+_OPPOSITE = {word: opposite for pair in reversed(_PAIRS) for word, opposite in (pair, pair[::-1])}
 
 Names = Mapping[str, tuple[str, ...]]
 """Names by the words they stood beside."""
@@ -69,7 +69,7 @@ class Altered(NamedTuple):
     contradicts: bool
 
 
-def names_of(claims: Iterable[str]) -> Names:
+def collect_names(claims: Iterable[str]) -> Names:
     """The names in claims, to take others from."""
     by_relation: dict[str, set[str]] = defaultdict(set)
     for claim in claims:
@@ -86,13 +86,13 @@ def alter(claim: str, sentence: str, names: Names, rng: random.Random) -> Altere
         change = kind(claim, sentence, names, rng)
         if change is None:
             continue
-        fact, other = change
+        fact, substitute = change
         chance = rng.random()
         both = chance < IN_BOTH
         in_claim = both or chance < (1 + IN_BOTH) / 2
         return Altered(
-            _replace_fact(claim, fact, other) if in_claim else claim,
-            _replace_fact(sentence, fact, other) if both or not in_claim else sentence,
+            _replace_fact(claim, fact, substitute) if in_claim else claim,
+            _replace_fact(sentence, fact, substitute) if both or not in_claim else sentence,
             fact,
             not both,
         )
@@ -107,23 +107,25 @@ def _other_number(claim: str, sentence: str, names: Names, rng: random.Random) -
     common = sorted(set(_NUMBER.findall(claim)) & set(_NUMBER.findall(sentence)))
     if not common:
         return None
-    number = rng.choice(common)
-    value = int(number)
+    digits = rng.choice(common)
+    value = int(digits)
     reach = 20 if value in _YEARS else max(3, value)
-    return number, str(rng.choice([n for n in range(max(1, value - reach), value + reach + 1) if n != value]))
+    return digits, str(rng.choice([n for n in range(max(1, value - reach), value + reach + 1) if n != value]))
 
 
 def _other_name(claim: str, sentence: str, names: Names, rng: random.Random) -> Change:
     for relation, name in _relations(claim):
-        others = [other for other in names.get(relation, ()) if other not in f"{claim} {sentence}"]
-        if _has(sentence, name) and others:
-            return name, rng.choice(others)
+        candidates = [
+            candidate for candidate in names.get(relation, ()) if candidate not in f"{claim} {sentence}"
+        ]
+        if _has_word(sentence, name) and candidates:
+            return name, rng.choice(candidates)
     return None
 
 
 def _opposite(claim: str, sentence: str, names: Names, rng: random.Random) -> Change:
     common = sorted(word for word in set(re.findall("[a-z]+", claim)) if word in _OPPOSITE)
-    common = [word for word in common if _has(sentence, word)]
+    common = [word for word in common if _has_word(sentence, word)]
     if not common:
         return None
     word = rng.choice(common)
@@ -141,17 +143,17 @@ def _relations(claim: str) -> list[tuple[str, str]]:
     return relations
 
 
-def _has(text: str, word: str) -> bool:
+def _has_word(text: str, word: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) is not None
 
 
-def _replace_fact(text: str, fact: str, other: str) -> str:
+def _replace_fact(text: str, fact: str, substitute: str) -> str:
     """The text with a fact replaced, and the article before it."""
-    article = "an" if other[0].lower() in "aeiou" else "a"
+    article = "an" if substitute[0].lower() in "aeiou" else "a"
 
     def replacement(match: re.Match[str]) -> str:
         before = match[1]
-        return f"{before[0]}{article[1:]} {other}" if before else other
+        return f"{before[0]}{article[1:]} {substitute}" if before else substitute
 
     pattern = _NUMBER.pattern if fact.isdigit() else rf"(?<!\w){re.escape(fact)}(?!\w)"
     return re.sub(rf"(\b[Aa]n? )?((?:{pattern}))", lambda m: replacement(m) if m[2] == fact else m[0], text)

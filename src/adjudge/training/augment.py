@@ -1,7 +1,7 @@
-"""Training examples drawn from claims: fewer sentences, no titles, no gold, so that none of it is new later.
+"""Training examples drawn from claims: fewer sentences, no titles, no gold, as a verifier meets them.
 
-A training file shows every claim with its gold sentences, all five slots full. What a verifier meets is
-otherwise: some sentences or none, with titles or without, often related to the claim and yet not enough.
+A training file shows every claim with its gold sentences, all five slots full. What a verifier reads is
+different: some sentences or none, with titles or without, often related to the claim and yet not enough.
 Each draw gives a claim one of these views:
 
     gold        gold sentences among others                               → the claim's label
@@ -25,17 +25,17 @@ from dataclasses import dataclass, replace
 from adjudge.config import DEFAULT_EVIDENCE, AugmentSettings
 from adjudge.data import world
 from adjudge.data.kgat import TrainingClaim
-from adjudge.data.text import evidence_title
-from adjudge.training.alter import Names, alter, names_of
+from adjudge.data.text import drop_title, evidence_title
+from adjudge.training.alter import Names, alter, collect_names
 from adjudge.training.entities import is_held_out, leading_entity, title_of, titles_by_sentence
 from adjudge.types import Evidence, Example, Label
 
 NEI = Label.NOT_ENOUGH_INFO.value
 GOLD_SHOWN = 3
 MANY_GOLD = 3
-"""A claim with more gold sentences than this is told again and again: without them it may still be."""
+"""A claim with more gold sentences than this is supported in many sentences: other sentences may still decide it."""
 SAME_SENTENCE = 0.5
-"""Two sentences that share so much of their words say the same."""
+"""Two sentences that share at least this part of their words say the same."""
 
 _WORD = re.compile(r"[A-Za-z]{4,}|\d+")
 
@@ -49,7 +49,7 @@ class ClaimPool:
     names: Names
 
 
-def claim_pool(claims: Sequence[TrainingClaim], pages: Mapping[int, tuple[str, ...]]) -> ClaimPool:
+def build_claim_pool(claims: Sequence[TrainingClaim], pages: Mapping[int, tuple[str, ...]]) -> ClaimPool:
     """Claims with their pages; a sentence without a title gets the one that can be read off the text."""
     titles = titles_by_sentence(pages.values())
 
@@ -60,8 +60,8 @@ def claim_pool(claims: Sequence[TrainingClaim], pages: Mapping[int, tuple[str, .
 
     return ClaimPool(
         [replace(claim, gold=titled(claim.gold), retrieved=titled(claim.retrieved)) for claim in claims],
-        {number: titled(tuple(map(Evidence, page))) for number, page in pages.items()},
-        names_of(claim.text for claim in claims),
+        {page_number: titled(tuple(map(Evidence, page))) for page_number, page in pages.items()},
+        collect_names(claim.text for claim in claims),
     )
 
 
@@ -71,38 +71,41 @@ def hold_out(
     """(training, held-out) claims; no entity and no page has claims in both, though a few are in neither."""
     held_out = [claim for claim in claims if is_held_out(claim.text, share)]
     pages = {claim.page for claim in held_out if claim.page is not None}
-    kept = [claim for claim in claims if not is_held_out(claim.text, share) and claim.page not in pages]
-    return kept, held_out
+    training = [claim for claim in claims if not is_held_out(claim.text, share) and claim.page not in pages]
+    return training, held_out
 
 
-def views(data: ClaimPool, sentences: int) -> Iterator[Example]:
+def gold_and_retrieved_views(data: ClaimPool, sentences: int) -> Iterator[Example]:
     """Every claim twice, as it is judged: with gold sentences (if it has any), and as retrieved."""
     for claim in data.claims:
         retrieved = claim.retrieved[:sentences]
-        for kind, shown in (("gold", claim.gold[:DEFAULT_EVIDENCE] or retrieved), ("retrieved", retrieved)):
-            yield Example(f"{claim.id}/{kind}", claim.text, shown, claim.label)
+        for kind, evidence in (
+            ("gold", claim.gold[:DEFAULT_EVIDENCE] or retrieved),
+            ("retrieved", retrieved),
+        ):
+            yield Example(f"{claim.id}/{kind}", claim.text, evidence, claim.label)
 
 
 def draw_examples(data: ClaimPool, settings: AugmentSettings, seed: int) -> Iterator[Example]:
     """``settings.passes`` examples of every claim, each drawn anew."""
-    for number in range(settings.passes):
+    for pass_index in range(settings.passes):
         for claim in data.claims:
-            rng = random.Random(f"{seed} {number} {claim.id}")
-            text, shown, label = _draw(data, claim, settings, rng)
+            rng = random.Random(f"{seed} {pass_index} {claim.id}")
+            text, evidence, label = _draw(data, claim, settings, rng)
             if rng.random() < settings.title_dropout:
-                shown = [replace(sentence, page="", title="") for sentence in shown]
-            rng.shuffle(shown)
-            yield Example(f"{claim.id}/{number}", text, tuple(shown), label)
+                evidence = list(map(drop_title, evidence))
+            rng.shuffle(evidence)
+            yield Example(f"{claim.id}/{pass_index}", text, tuple(evidence), label)
         if settings.invented:
-            yield from _invented(settings, f"{seed} {number}", number)
+            yield from _draw_invented(settings, f"{seed} {pass_index}", pass_index)
 
 
-def _invented(settings: AugmentSettings, seed: str, number: int) -> Iterator[Example]:
+def _draw_invented(settings: AugmentSettings, seed: str, pass_index: int) -> Iterator[Example]:
     """Claims of a made-up world, as many of each label, with gold among near misses."""
     world_seed = random.Random(seed).randrange(2**31)
     made_up = world.generate(settings.invented, world_seed, (1 / 3, 1 / 3, 1 / 3))
     for example in world.examples(made_up, "gold", world_seed, settings.sentences):
-        yield replace(example, id=f"invented-{example.id}/{number}")
+        yield replace(example, id=f"invented-{example.id}/{pass_index}")
 
 
 DrawnExample = tuple[str, list[Evidence], str]
@@ -125,7 +128,7 @@ def _draw(
             example = view(data, claim, room, rng)
             if example is not None:
                 return example
-            break  # the claim does not lend itself to this view
+            break  # this view cannot be made of the claim
         chance -= share
     return _show_gold(claim, settings.sentences, rng)
 
@@ -133,7 +136,7 @@ def _draw(
 def _show_gold(claim: TrainingClaim, sentences: int, rng: random.Random) -> DrawnExample:
     """Gold sentences and up to as many others as there is room for, oftener few; without gold, others only."""
     gold = list(claim.gold[: min(GOLD_SHOWN, sentences)])
-    others = _others(claim)
+    others = _other_retrieved(claim)
     if not gold:
         return claim.text, others[: rng.randint(1, sentences)], claim.label
     return claim.text, gold + others[: rng.randint(0, rng.randint(0, sentences - len(gold)))], claim.label
@@ -142,11 +145,11 @@ def _show_gold(claim: TrainingClaim, sentences: int, rng: random.Random) -> Draw
 def _show_retrieved(
     data: ClaimPool, claim: TrainingClaim, room: int, rng: random.Random
 ) -> DrawnExample | None:
-    shown = list(claim.retrieved[: max(2, room)])
+    evidence = list(claim.retrieved[: max(2, room)])
     gold = {sentence.text for sentence in claim.gold}
-    if gold and not any(sentence.text in gold or _is_as_telling(sentence, claim) for sentence in shown):
+    if gold and not any(sentence.text in gold or _is_as_telling(sentence, claim) for sentence in evidence):
         return None
-    return claim.text, shown, claim.label
+    return claim.text, evidence, claim.label
 
 
 def _is_as_telling(sentence: Evidence, claim: TrainingClaim) -> bool:
@@ -167,10 +170,10 @@ def _show_nothing(
 def _show_irrelevant(
     data: ClaimPool, claim: TrainingClaim, room: int, rng: random.Random
 ) -> DrawnExample | None:
-    other = data.claims[rng.randrange(len(data.claims))]
+    other_claim = data.claims[rng.randrange(len(data.claims))]
     about = _words(claim.text)
-    shown = [s for s in (*other.gold, *_others(other)) if not _words(s.text) & about]
-    return (claim.text, shown[:room], NEI) if shown else None
+    evidence = [s for s in (*other_claim.gold, *_other_retrieved(other_claim)) if not _words(s.text) & about]
+    return (claim.text, evidence[:room], NEI) if evidence else None
 
 
 def _show_contrast(
@@ -182,7 +185,7 @@ def _show_contrast(
     of_page = [] if claim.page is None else list(data.pages.get(claim.page, ()))
     rng.shuffle(of_page)
     candidates = [s for s in of_page if _is_near_miss(s, claim)]
-    candidates += [s for s in _others(claim) if _is_near_miss(s, claim)]
+    candidates += [s for s in _other_retrieved(claim) if _is_near_miss(s, claim)]
     return (claim.text, candidates[:room], NEI) if candidates else None
 
 
@@ -205,12 +208,12 @@ def _show_altered(
     if changed is None:
         return None
     gold = replace(claim.gold[0], text=changed.sentence)
-    near = [s for s in _others(claim) if changed.fact not in s.text]
+    near = [s for s in _other_retrieved(claim) if changed.fact not in s.text]
     label = Label.REFUTES.value if changed.contradicts else claim.label
     return changed.claim, [gold, *near[: room - 1]], label
 
 
-def _others(claim: TrainingClaim) -> list[Evidence]:
+def _other_retrieved(claim: TrainingClaim) -> list[Evidence]:
     """What was retrieved beside the gold."""
     gold = {sentence.text for sentence in claim.gold}
     return [sentence for sentence in claim.retrieved if sentence.text not in gold]

@@ -57,5 +57,9 @@ def title_of(sentence: str, titles: Mapping[str, str]) -> str:
 
 def is_held_out(claim: str, share: float) -> bool:
     """Whether a claim belongs to the held-out share: by a hash of its entity, so that an entity is never split."""
-    entity = leading_entity(claim).casefold()
-    return int(hashlib.sha256(entity.encode()).hexdigest()[:8], 16) < share * 2**32
+    return is_in_share(leading_entity(claim).casefold(), share)
+
+
+def is_in_share(key: str, share: float) -> bool:
+    """Whether the hash of a text falls into a share of all hashes."""
+    return int(hashlib.sha256(key.encode()).hexdigest()[:8], 16) < share * 2**32

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from adjudge.config import TrainingSettings
-from adjudge.encoders.dataset import Dataset, cut
+from adjudge.encoders.dataset import Dataset, cut_into_batches
 from adjudge.errors import DataError
 from adjudge.io.chunks import chunks
 from adjudge.judges.folder import save_model
@@ -18,7 +18,7 @@ from adjudge.judges.predict import log_probabilities
 from adjudge.judges.row_model import RowJudge
 from adjudge.objectives.loss import Objective
 from adjudge.training.distributed import Workers
-from adjudge.training.loop import BATCH_TOKENS, Quality, Report, mixed_precision, train
+from adjudge.training.loop import BATCH_TOKENS, MetricReport, Quality, mixed_precision, train
 from adjudge.training.progress import TrainingProgress
 
 
@@ -33,7 +33,7 @@ def train_judge(
     identity: str = "",
     resume: bool = False,
     workers: Workers | None = None,
-    report: Report = lambda metric, steps: None,
+    report: MetricReport = lambda metric, steps: None,
 ) -> TrainingProgress:
     """Train a judge in place; ``folder/checkpoint`` holds its best weights by dev LA. See ``loop.train``.
 
@@ -90,7 +90,9 @@ class JudgeTask:
         values = torch.zeros(2, device=device)  # loss, claims right
         mine = workers.share(claims)
         if objective.variant == "paper":  # any cut gives the same gradient; the released loss depends on it
-            parts = cut(data, sorted(mine, key=data.longest_row), BATCH_TOKENS, settings.batch_size)
+            parts = cut_into_batches(
+                data, sorted(mine, key=data.longest_row), BATCH_TOKENS, settings.batch_size
+            )
         else:
             parts = chunks(mine, settings.batch_size)
         for part in parts:

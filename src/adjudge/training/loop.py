@@ -70,7 +70,7 @@ class Metric:
     seconds: float
 
 
-Report = Callable[[Metric, int], None]
+MetricReport = Callable[[Metric, int], None]
 """Called with every metric and the number of steps in all."""
 
 
@@ -82,7 +82,7 @@ def train(
     identity: str = "",
     resume: bool = False,
     workers: Workers | None = None,
-    report: Report = lambda metric, steps: None,
+    report: MetricReport = lambda metric, steps: None,
 ) -> TrainingProgress:
     """Train; the task saves its best weights by dev accuracy, of equals the last; without dev claims the last.
 
@@ -257,9 +257,9 @@ class _MetricsLog:
         """Drop what came after a step; returns the seconds that the run had taken by then."""
         if not self.active:
             return 0.0
-        kept = [line for line in self._lines() if json.loads(line)["step"] <= step]
-        write_text(self.path, "".join(f"{line}\n" for line in kept))
-        return float(json.loads(kept[-1])["seconds"]) if kept else 0.0
+        lines = [line for line in self._lines() if json.loads(line)["step"] <= step]
+        write_text(self.path, "".join(f"{line}\n" for line in lines))
+        return float(json.loads(lines[-1])["seconds"]) if lines else 0.0
 
     def write(self, metric: Metric) -> None:
         if self.active:

@@ -15,8 +15,9 @@ import torch
 from torch import Tensor, nn
 
 from adjudge.config import TrainingSettings
+from adjudge.data.text import drop_title
 from adjudge.encoders.dataset import Dataset, tokenize
-from adjudge.encoders.frozen import cached_states
+from adjudge.encoders.frozen import cache_states
 from adjudge.encoders.rows import RowWriter
 from adjudge.errors import DataError
 from adjudge.io.chunks import chunks
@@ -33,7 +34,7 @@ from adjudge.retrieval.ranker import (
 )
 from adjudge.retrieval.selectors import choose_weight
 from adjudge.training.distributed import Workers
-from adjudge.training.loop import Quality, Report, mixed_precision, train
+from adjudge.training.loop import MetricReport, Quality, mixed_precision, train
 from adjudge.training.progress import TrainingProgress
 from adjudge.types import FEVER_LABELS, Claim, Evidence, Example
 
@@ -63,15 +64,15 @@ def ranking_data(
     """
     rng = random.Random(seed)
     sampled, counts = [], []
-    for number, example in enumerate(examples):
+    for index, example in enumerate(examples):
         gold = rng.sample(example.gold, min(settings.gold, len(example.gold)))
         hard = -(-settings.negatives // 2)
         rest = example.others[hard:]
         any_of_rest = rng.sample(rest, min(settings.negatives - hard, len(rest)))
         sentences = [*gold, *example.others[:hard], *any_of_rest]
         if rng.random() < settings.title_dropout:
-            sentences = [replace(sentence, page="", title="") for sentence in sentences]
-        sampled.append(Example(number, example.claim, tuple(sentences)))
+            sentences = list(map(drop_title, sentences))
+        sampled.append(Example(index, example.claim, tuple(sentences)))
         counts.append(len(gold))
     return RankingData(tokenize(sampled, writer, FEVER_LABELS), np.asarray(counts, dtype=np.int64))
 
@@ -86,7 +87,7 @@ def train_ranker(
     resume: bool = False,
     cache: Path | None = None,
     workers: Workers | None = None,
-    report: Report = lambda metric, steps: None,
+    report: MetricReport = lambda metric, steps: None,
 ) -> tuple[TrainedRanker, TrainingProgress]:
     """Train a ranker; ``folder`` holds its best weights by pair accuracy on the held-out claims, and its log.
 
@@ -106,12 +107,15 @@ def train_ranker(
     ranker = build_ranker(settings, training.freeze_layers)
     data = _check_claims("training", ranking_data(examples, ranker.writer, settings, training.seed))
     as_used = settings.model_copy(update={"title_dropout": 0.0})
-    held = _check_claims("held-out", ranking_data(held_out, ranker.writer, as_used, training.seed))
+    held_out_data = _check_claims("held-out", ranking_data(held_out, ranker.writer, as_used, training.seed))
     if cache is not None:
-        data = replace(data, rows=cached_states(ranker.module.backbone, data.rows, cache))
-        held = replace(held, rows=cached_states(ranker.module.backbone, held.rows, cache))
+        data = replace(data, rows=cache_states(ranker.module.backbone, data.rows, cache))
+        held_out_data = replace(
+            held_out_data, rows=cache_states(ranker.module.backbone, held_out_data.rows, cache)
+        )
     folder.mkdir(parents=True, exist_ok=True)
-    task, identity = RankerTask(ranker, data, held, training), _identity(settings, data, held)
+    task = RankerTask(ranker, data, held_out_data, training)
+    identity = _identity(settings, data, held_out_data)
     progress = train(task, training, folder, identity=identity, resume=resume, workers=workers, report=report)
     return load_ranker(folder), progress
 
@@ -190,11 +194,11 @@ def _loss_and_pairs(ranker: TrainedRanker, data: RankingData, claims: Sequence[i
     return torch.stack([loss, right.sum(), pairs.sum()])
 
 
-def _identity(settings: RankerSettings, data: RankingData, held: RankingData) -> str:
+def _identity(settings: RankerSettings, data: RankingData, held_out: RankingData) -> str:
     parts = [
         settings.model_dump_json(),
         data.rows.fingerprint(),
-        held.rows.fingerprint(),
+        held_out.rows.fingerprint(),
         str(data.gold.tolist()),
     ]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
@@ -224,7 +228,7 @@ def train_ranker_on(
     held_out: int = 200,
     resume: bool = False,
     workers: Workers | None = None,
-    report: Report = lambda metric, steps: None,
+    report: MetricReport = lambda metric, steps: None,
 ) -> RankerReport:
     """Train a ranker on claims with gold evidence in an indexed corpus, and choose its weight.
 
@@ -236,16 +240,18 @@ def train_ranker_on(
     look_up = sentence_in(index)
     usable = [claim for claim in claims if claim.gold]
     random.Random(training.seed).shuffle(usable)
-    aside, rest = usable[:held_out], usable[held_out:]
-    trained = list(islice(ranking_examples(rest, retriever, look_up), limit))
-    held = list(ranking_examples(aside, retriever, look_up))
+    held_out_claims, training_claims = usable[:held_out], usable[held_out:]
+    trained = list(islice(ranking_examples(training_claims, retriever, look_up), limit))
+    held_out_examples = list(ranking_examples(held_out_claims, retriever, look_up))
     ranker, progress = train_ranker(
-        trained, held, folder, settings, training, resume=resume, workers=workers, report=report
+        trained, held_out_examples, folder, settings, training, resume=resume, workers=workers, report=report
     )
-    weight, shares = choose_weight(_scored_candidates(ranker, aside, retriever))
+    weight, shares = choose_weight(_scored_candidates(ranker, held_out_claims, retriever))
     if workers is None or workers.is_first:
         save_ranker(replace(ranker, weight=weight), folder)
-    return RankerReport(len(trained), len(held), progress.best_accuracy, progress.best_step, weight, shares)
+    return RankerReport(
+        len(trained), len(held_out_examples), progress.best_accuracy, progress.best_step, weight, shares
+    )
 
 
 def _scored_candidates(

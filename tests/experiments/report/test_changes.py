@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from adjudge.errors import ConfigError
-from adjudge.experiments.report.changes import changes, pick_pair
+from adjudge.experiments.report.changes import find_changes, pick_pair
 from adjudge.experiments.report.content import Content
 
 
@@ -35,12 +35,12 @@ def test_changes_are_counted_and_flips_come_first(content: Content) -> None:
 
 def test_the_other_way_round_the_same_claims_have_regressed(content: Content) -> None:
     assert content.changes is not None
-    found = changes(content.summary, content.changes.second, content.changes.first)
+    found = find_changes(content.summary, content.changes.second, content.changes.first)
     assert [found.count(kind) for kind in ("fixed", "regressed")] == [0, 7]
 
 
 def test_sentences_carry_both_weights_and_where_they_are_from(content: Content) -> None:
     assert content.changes is not None
     gold, other = content.changes.all[0].sentences
-    assert (gold.aside, gold.tag) == ("Page 6, line 6 · 0.75 → 0.40", "gold")
-    assert (other.aside, other.tag) == ("Other (page), line 0 · 0.25 → 0.60", "")
+    assert (gold.note, gold.tag) == ("Page 6, line 6 · 0.75 → 0.40", "gold")
+    assert (other.note, other.tag) == ("Other (page), line 0 · 0.25 → 0.60", "")

@@ -5,7 +5,7 @@ import pytest
 from adjudge.evaluation.statistics import Interval
 from adjudge.experiments.report.content import Content
 from adjudge.experiments.report.findings import findings
-from adjudge.experiments.report.formatting import difference, probability, signed, spread
+from adjudge.experiments.report.formatting import difference, format_signed, probability, spread
 from adjudge.experiments.summary import Spread
 
 
@@ -13,7 +13,7 @@ from adjudge.experiments.summary import Spread
     ("value", "text"), [(0.0048, "+0.48"), (-0.001, "−0.10"), (0.0, "+0.00"), (-0.00001, "+0.00")]
 )
 def test_differences_carry_a_sign_and_zero_is_never_negative(value: float, text: str) -> None:
-    assert signed(value) == text
+    assert format_signed(value) == text
 
 
 def test_intervals_and_spreads_read_as_in_print() -> None:

@@ -43,7 +43,7 @@ def test_the_papers_differences_are_those_of_the_printed_figures() -> None:
         assert isinstance(row[2], Cell)
         if arm.is_baseline:
             base = exact
-        elif f"({100 * (exact - base):+.2f})" != row[2].aside.replace("−", "-"):
+        elif f"({100 * (exact - base):+.2f})" != row[2].note.replace("−", "-"):
             otherwise.add((arm.backbone, arm.name))
     assert otherwise == {
         ("bert-base", "CE + weighting"),  # +0.275 of 19,998 claims: printed +0.27

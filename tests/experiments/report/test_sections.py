@@ -72,7 +72,7 @@ def words_in(block: Block) -> Iterator[str]:
         for row in block.rows:
             for entry in [row] if isinstance(row, str) else row:
                 for cell in cells_of(entry):
-                    yield from (cell.text, cell.aside, cell.tag)
+                    yield from (cell.text, cell.note, cell.tag)
 
 
 @pytest.mark.parametrize("name", FORMATS)

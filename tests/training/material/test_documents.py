@@ -11,8 +11,8 @@ import pytest
 
 from adjudge.training.material.amounts import SMALLER_UNITS, amount, limit
 from adjudge.training.material.documents import FRAMES, document_groups
-from adjudge.training.material.norms import gerund
-from adjudge.training.material.text import Fact, in_words, sentence
+from adjudge.training.material.norms import form_gerund
+from adjudge.training.material.text import Fact, spell_number, write_sentence
 
 DRAWS = 150
 _BOUNDS: dict[str, Callable[[float, float], bool]] = {
@@ -110,9 +110,9 @@ def test_a_group_has_a_claim_of_every_label_and_the_same_seed_gives_it_again() -
 
 
 def test_grammar_of_the_wordings() -> None:
-    assert gerund("keep dogs") == "keeping dogs"
-    assert gerund("use a flash") == "using a flash"
-    assert gerund("swap shifts") == "swapping shifts"
-    assert in_words(21) == "twenty-one" and in_words(340) == "three hundred and forty"
-    assert in_words(12000) == "twelve thousand" and in_words(1234) == "1,234"
-    assert sentence("a  engineer , on a Monday") == "An engineer, on a Monday."
+    assert form_gerund("keep dogs") == "keeping dogs"
+    assert form_gerund("use a flash") == "using a flash"
+    assert form_gerund("swap shifts") == "swapping shifts"
+    assert spell_number(21) == "twenty-one" and spell_number(340) == "three hundred and forty"
+    assert spell_number(12000) == "twelve thousand" and spell_number(1234) == "1,234"
+    assert write_sentence("a  engineer , on a Monday") == "An engineer, on a Monday."

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from adjudge.training.ranker import RankerReport
     from adjudge.types import Evidence, Verdict
 
-INJECTED = "Gold pages were offered to the selector (--inject-gold): these are no figures of a search."
+INJECTED = "Gold pages were offered to the selector (--inject-gold): these are not figures of a search."
 BAR = 12
 COLOURS = {
     Label.SUPPORTS.value: "green",
@@ -52,8 +52,8 @@ def verdict_view(verdict: Verdict) -> RenderableType:
     sentences.add_column(overflow="fold")
     for sentence in verdict.evidence:
         weight = sentence.weight
-        number = "" if weight is None else f"{weight:.2f}"
-        sentences.add_row(number, _bar(weight or 0.0, colour), _sentence(sentence))
+        weight_text = "" if weight is None else f"{weight:.2f}"
+        sentences.add_row(weight_text, _bar(weight or 0.0, colour), _sentence(sentence))
     parts.append(sentences)
     return Group(*parts)
 
@@ -71,7 +71,7 @@ def _answer(verdict: Verdict, colour: str) -> Text:
 
 def bulk_summary(out: Path, report: BulkReport) -> str:
     """What a bulk job wrote."""
-    counts = ", ".join(f"{answer} {number:,}" for answer, number in sorted(report.labels.items()))
+    counts = ", ".join(f"{answer} {count:,}" for answer, count in sorted(report.labels.items()))
     earlier = f" ({report.resumed:,} from an interrupted job)" if report.resumed else ""
     injected = f"\n{INJECTED}" if report.gold_injected else ""
     return f"{out}: {report.claims:,} verdicts{earlier}: {counts}.{injected}"
@@ -110,8 +110,8 @@ def retrieval_view(scores: RetrievalScores, selector: str, absent: int) -> Rende
             row.f1,
             *(row.group_recall[k] for k in groups),
         ]
-        shown = [f"{100 * figure:.1f}" if row.claims else "–" for figure in figures]
-        table.add_row(name or "no label", f"{row.claims:,}", *shown)
+        percentages = [f"{100 * figure:.1f}" if row.claims else "–" for figure in figures]
+        table.add_row(name or "no label", f"{row.claims:,}", *percentages)
     note = f"selector {selector}; {scores.without_gold:,} claims without gold evidence left out"
     if absent:
         note += f", and {absent:,} whose gold evidence is not in the corpus"
@@ -169,8 +169,6 @@ def _location(sentence: Evidence) -> str:
     source = terminal_safe(sentence.source or "")
     if source.endswith(f"/{sentence.page}"):
         page = ""
-    number = f"sentence {sentence.line}" if sentence.line >= 0 else ""
+    line = f"sentence {sentence.line}" if sentence.line >= 0 else ""
     location = terminal_safe(sentence.location or "")
-    return (
-        ", ".join(part for part in (source, location, f"{page}{number}") if part) + span or "source unknown"
-    )
+    return ", ".join(part for part in (source, location, f"{page}{line}") if part) + span or "source unknown"

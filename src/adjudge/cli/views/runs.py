@@ -110,7 +110,7 @@ class GridProgress:
         return table
 
     def room_for(self, at_once: int) -> None:
-        """So many runs go on at the same time."""
+        """Leave room for the runs that go on at the same time."""
         self.at_once = min(at_once, len(self.jobs))
 
     def finished(self, job: Job) -> None:

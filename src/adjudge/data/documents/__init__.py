@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from adjudge.data.documents.files import Problem, Report, SourceFile, printable, walk
+from adjudge.data.documents.files import Problem, ProblemReport, SourceFile, printable, walk
 from adjudge.data.documents.kinds import SUFFIXES, TYPES, DocumentType, load_reader
 from adjudge.errors import AdjudgeError, DataError
 from adjudge.types import Page
@@ -22,7 +22,7 @@ __all__ = [
     "TYPES",
     "DocumentType",
     "Problem",
-    "Report",
+    "ProblemReport",
     "SourceDocument",
     "SourceFile",
     "Unreadable",
@@ -54,7 +54,7 @@ class SourceDocument:
 def iter_documents(
     paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     strict: bool = False,
-    report: Report | None = None,
+    report: ProblemReport | None = None,
 ) -> Iterator[SourceDocument]:
     """Yield the pages of all documents in the file or folder named, or in several, one at a time.
 
@@ -71,7 +71,7 @@ def iter_documents(
                 tell(error.problem)
 
 
-def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
+def read_pages(file: SourceFile, report: ProblemReport) -> Iterator[Page]:
     """The pages of one file; ``Unreadable`` when it cannot be read (further)."""
     try:
         yield from load_reader(file.kind).read_pages(file, report)
@@ -85,8 +85,8 @@ def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
         raise Unreadable(Problem(file.source, message)) from None
 
 
-def strict_report(strict: bool, report: Report | None) -> Report:
-    """A report that raises when strict and something is skipped, and is silent when there is no ear."""
+def strict_report(strict: bool, report: ProblemReport | None) -> ProblemReport:
+    """A report that raises when strict and something is skipped, and does nothing when ``report`` is None."""
 
     def tell(problem: Problem) -> None:
         if strict and problem.skipped:

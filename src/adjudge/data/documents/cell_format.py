@@ -50,12 +50,12 @@ def number_text(value: float, number_format: str = "General") -> str:
     parsed = _parse(number_format.split(";")[0]) if len(number_format) < 200 else None
     if parsed is None or abs(value) > 1e15:
         return f"{value:.15g}" if isinstance(value, float) else str(value)[:400]
-    shown = f"{abs(value) * parsed.scale:{',' if parsed.thousands else ''}.{parsed.decimals}f}"
+    digits = f"{abs(value) * parsed.scale:{',' if parsed.thousands else ''}.{parsed.decimals}f}"
     optional = parsed.decimals - parsed.least
-    while optional and shown.endswith("0"):
-        shown, optional = shown[:-1], optional - 1
-    shown = shown.removesuffix(".")
-    return f"{'-' if value < 0 else ''}{parsed.before}{shown}{parsed.after}".strip()
+    while optional and digits.endswith("0"):
+        digits, optional = digits[:-1], optional - 1
+    digits = digits.removesuffix(".")
+    return f"{'-' if value < 0 else ''}{parsed.before}{digits}{parsed.after}".strip()
 
 
 def _parse(section: str) -> _Format | None:

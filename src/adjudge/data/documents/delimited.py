@@ -7,9 +7,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from adjudge.data.documents.files import Problem, Report, SourceFile, limited
+from adjudge.data.documents.files import Problem, ProblemReport, SourceFile, limit_reports
 from adjudge.data.documents.sentences import to_pages
-from adjudge.data.documents.tables import Row, RowSentence, Table
+from adjudge.data.documents.tables import RowSentence, TableReader, TableRow
 from adjudge.data.documents.text import text_blocks, text_lines
 from adjudge.types import Page, Sentence
 
@@ -23,19 +23,19 @@ _SAMPLE = 100
 _DECLARED = re.compile(r"sep=(.)\s*$", re.IGNORECASE)
 
 
-def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
+def read_pages(file: SourceFile, report: ProblemReport) -> Iterator[Page]:
     """The rows of a file; the first names the columns, unless it looks like the others."""
-    with limited(file, report, "rows") as report:
+    with limit_reports(file, report, "rows") as report:
         yield from to_pages(file.name, file.title, _sentences(file, report), file.source)
 
 
-def read_source(file: SourceFile, page: str, report: Report) -> str:
+def read_source(file: SourceFile, page: str, report: ProblemReport) -> str:
     """The decoded file."""
     return "".join(text_blocks(file, report))
 
 
-def _sentences(file: SourceFile, report: Report) -> Iterator[Sentence]:
-    table = Table(assume_header=True)
+def _sentences(file: SourceFile, report: ProblemReport) -> Iterator[Sentence]:
+    table = TableReader(assume_header=True)
     spans: dict[int, tuple[int, int]] = {}  # of the rows that wait for their columns' names
     line = 0
 
@@ -54,33 +54,35 @@ def _sentences(file: SourceFile, report: Report) -> Iterator[Sentence]:
     yield from located(table.close())
 
 
-def _rows(file: SourceFile, report: Report) -> Iterator[tuple[Row, int, int]]:
+def _rows(file: SourceFile, report: ProblemReport) -> Iterator[tuple[TableRow, int, int]]:
     """Yield (row, start, end); a row's number is the one that a spreadsheet program shows."""
     lines = _Lines(file, report)
     delimiter = "\t" if file.name.lower().endswith(".tsv") else _delimiter(file)
     reader = csv.reader(lines, delimiter=delimiter)
-    number = 0
+    row_number = 0
     while True:
-        number, lines.begin, lines.number = number + 1, lines.end, number + 1
+        row_number, lines.begin, lines.row_number = row_number + 1, lines.end, row_number + 1
         try:
             cells = next(reader, None)
         except csv.Error as error:
-            report(Problem(file.source, f"row {number} cannot be read ({error}).", line=reader.line_num))
+            report(Problem(file.source, f"row {row_number} cannot be read ({error}).", line=reader.line_num))
             continue
         if cells is None:
             return
         if len(cells) > MAX_COLUMNS:
-            left_out = f"row {number} has {len(cells):,} columns; those after {MAX_COLUMNS:,} are left out."
+            left_out = (
+                f"row {row_number} has {len(cells):,} columns; those after {MAX_COLUMNS:,} are left out."
+            )
             report(Problem(file.source, left_out, line=reader.line_num))
-        if number > 1 or not _DECLARED.match(delimiter.join(cells)):
-            yield Row(number, cells[:MAX_COLUMNS]), lines.begin, lines.end - lines.line_end
+        if row_number > 1 or not _DECLARED.match(delimiter.join(cells)):
+            yield TableRow(row_number, cells[:MAX_COLUMNS]), lines.begin, lines.end - lines.line_end
 
 
 class _Lines:
     """The lines of a file, for a reader that takes as many as a row has; knows where the last one ended."""
 
-    def __init__(self, file: SourceFile, report: Report) -> None:
-        self.begin = self.end = self.line_end = self.number = 0
+    def __init__(self, file: SourceFile, report: ProblemReport) -> None:
+        self.begin = self.end = self.line_end = self.row_number = 0
         self._file, self._report = file, report
 
     def __iter__(self) -> Iterator[str]:
@@ -89,7 +91,7 @@ class _Lines:
             self.end = start + len(text)
             self.line_end = len(text) - len(text.rstrip("\r\n"))
             if len(text) == MAX_LINE and not cut:
-                message = f"row {self.number} is longer than {MAX_LINE >> 20} MiB."
+                message = f"row {self.row_number} is longer than {MAX_LINE >> 20} MiB."
                 self._report(Problem(self._file.source, message))
             passed, cut = cut, len(text) == MAX_LINE and not self.line_end
             if not cut and not passed:

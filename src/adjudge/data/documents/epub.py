@@ -6,17 +6,16 @@ Offsets count in the text extracted from that chapter, as from HTML.
 from __future__ import annotations
 
 import posixpath
-import re
 import zipfile
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
 
 from adjudge.data.documents.blocks import Block, block_sentences, block_text, one_line
-from adjudge.data.documents.files import Problem, Report, SourceFile
+from adjudge.data.documents.files import Problem, ProblemReport, SourceFile
 from adjudge.data.documents.html import HtmlText, html_blocks
 from adjudge.data.documents.package import MAX_PART, open_package
-from adjudge.data.documents.sentences import to_pages
+from adjudge.data.documents.sentences import numbered_part, to_pages
 from adjudge.data.documents.text import decode
 from adjudge.errors import DataError
 from adjudge.types import Page
@@ -25,29 +24,26 @@ _CONTAINER = "META-INF/container.xml"
 _ENCRYPTION = "META-INF/encryption.xml"
 _PAGES = ("application/xhtml+xml", "text/html")
 _BLOCK = 1 << 16
-_CHAPTER = re.compile(r"#chapter=(\d+)")
 
 
-def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
+def read_pages(file: SourceFile, report: ProblemReport) -> Iterator[Page]:
     """The chapters that have text; a chapter's title stands after that of the book."""
-    for number, book, text, blocks in _chapters(file, report):
+    for chapter, book, text, blocks in _chapters(file, report):
         sentences = tuple(block_sentences(blocks))
         if sentences:
             heading = text.heading or text.title
             title = f"{book}: {heading}"[:300] if heading and heading != book else book
-            yield from to_pages(f"{file.name}#chapter={number}", title, sentences, file.source)
+            yield from to_pages(f"{file.name}#chapter={chapter}", title, sentences, file.source)
 
 
-def read_source(file: SourceFile, page: str, report: Report) -> str | None:
+def read_source(file: SourceFile, page: str, report: ProblemReport) -> str | None:
     """The text of the chapter that ``#chapter=N`` names."""
-    wanted = _CHAPTER.search(page)
-    for number, _, _, blocks in _chapters(file, report):
-        if wanted and int(wanted[1]) == number:
-            return block_text(blocks)
-    return None
+    wanted = numbered_part(page, "chapter")
+    chapters = (blocks for chapter, _, _, blocks in _chapters(file, report) if chapter == wanted)
+    return next(map(block_text, chapters), None)
 
 
-def _chapters(file: SourceFile, report: Report) -> Iterator[tuple[int, str, HtmlText, list[Block]]]:
+def _chapters(file: SourceFile, report: ProblemReport) -> Iterator[tuple[int, str, HtmlText, list[Block]]]:
     """Yield (number from 1, the book's title, what was read of the chapter's own, its blocks)."""
     with open_package(file, "EPUB") as package:
         archive = package.archive
@@ -59,16 +55,16 @@ def _chapters(file: SourceFile, report: Report) -> Iterator[tuple[int, str, Html
         book = (
             next((one_line(title.text or "") for title in contents.iter("{*}title")), "")[:300] or file.title
         )
-        locked = _encrypted(archive)
-        for number, part in enumerate(_spine(contents, posixpath.dirname(paths[0])), start=1):
+        locked = _encrypted_members(archive)
+        for chapter, part in enumerate(_spine(contents, posixpath.dirname(paths[0])), start=1):
             if part in locked or part not in archive.NameToInfo:
                 reason = "is encrypted" if part in locked else "is missing"
-                report(Problem(file.source, f"chapter {number} ({part[:200]}) {reason}."))
+                report(Problem(file.source, f"chapter {chapter} ({part[:200]}) {reason}."))
                 continue
             text = HtmlText()
             markup = decode(_read(archive, part))
             pieces = (markup[start : start + _BLOCK] for start in range(0, len(markup), _BLOCK))
-            yield number, book, text, list(html_blocks(pieces, text))
+            yield chapter, book, text, list(html_blocks(pieces, text))
 
 
 def _spine(contents: Any, folder: str) -> Iterator[str]:
@@ -83,7 +79,7 @@ def _spine(contents: Any, folder: str) -> Iterator[str]:
             yield parts[reference.get("idref")]
 
 
-def _encrypted(archive: zipfile.ZipFile) -> set[str]:
+def _encrypted_members(archive: zipfile.ZipFile) -> set[str]:
     if _ENCRYPTION not in archive.NameToInfo:
         return set()
     references = _parse(archive, _ENCRYPTION).iter("{*}CipherReference")

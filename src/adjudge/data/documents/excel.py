@@ -14,10 +14,10 @@ from typing import Any
 
 from adjudge.data.documents.blocks import Block, block_sentences, block_text, one_line
 from adjudge.data.documents.cell_format import cell_text
-from adjudge.data.documents.files import Problem, Report, SourceFile
+from adjudge.data.documents.files import Problem, ProblemReport, SourceFile
 from adjudge.data.documents.package import Package, open_package
-from adjudge.data.documents.sentences import to_pages
-from adjudge.data.documents.tables import Row, RowSentence, Table
+from adjudge.data.documents.sentences import numbered_part, to_pages
+from adjudge.data.documents.tables import RowSentence, TableReader, TableRow
 from adjudge.types import Page
 
 MAX_ROWS = 1 << 20
@@ -27,33 +27,34 @@ MAX_COLUMNS = 1024
 
 _SHEETS = "xl/worksheets/"
 _BATCH = 500
-_SHEET = re.compile(r"#sheet=(\d+)")
 _PLAIN_NAME = re.compile(r"[^\W\d]\w*$")
 _NO_RESULT = re.compile(rb"(?:</f>|<f(?:\s[^<>]{0,500})?/>)\s{0,100}(?:<v\s?/>|<v></v>|</c>)")
 
 
-def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
+def read_pages(file: SourceFile, report: ProblemReport) -> Iterator[Page]:
     """The sheets that have cells; a sheet's title stands after that of the file."""
     with open_package(file, "Excel file (.xlsx)", streamed=_SHEETS) as package:
-        for number, sheet in _sheets(package, file, report):
+        for sheet_number, sheet in _sheets(package, file, report):
             title = file.title if re.fullmatch(r"Sheet ?\d+", sheet.title) else f"{file.title}: {sheet.title}"
             sentences = block_sentences(_blocks(sheet, file, report))
-            pages = to_pages(f"{file.name}#sheet={number}", one_line(title)[:300], sentences, file.source)
+            pages = to_pages(
+                f"{file.name}#sheet={sheet_number}", one_line(title)[:300], sentences, file.source
+            )
             yield from (page for page in pages if page.sentences)
         _report_formulas(package, file, report)
 
 
-def read_source(file: SourceFile, page: str, report: Report) -> str | None:
+def read_source(file: SourceFile, page: str, report: ProblemReport) -> str | None:
     """The sentences of the sheet that ``#sheet=N`` names."""
-    wanted = _SHEET.search(page)
+    wanted = numbered_part(page, "sheet")
     with open_package(file, "Excel file (.xlsx)", streamed=_SHEETS) as package:
-        for number, sheet in _sheets(package, file, report):
-            if wanted and int(wanted[1]) == number:
+        for sheet_number, sheet in _sheets(package, file, report):
+            if sheet_number == wanted:
                 return block_text(_blocks(sheet, file, report))
     return None
 
 
-def _sheets(package: Package, file: SourceFile, report: Report) -> Iterator[tuple[int, Any]]:
+def _sheets(package: Package, file: SourceFile, report: ProblemReport) -> Iterator[tuple[int, Any]]:
     import openpyxl
 
     with warnings.catch_warnings():
@@ -62,22 +63,22 @@ def _sheets(package: Package, file: SourceFile, report: Report) -> Iterator[tupl
     sheets = book.worksheets
     if len(sheets) > MAX_SHEETS:
         report(Problem(file.source, f"has {len(sheets):,} sheets; those after {MAX_SHEETS} are left out."))
-    for number, sheet in enumerate(sheets[:MAX_SHEETS], start=1):
+    for sheet_number, sheet in enumerate(sheets[:MAX_SHEETS], start=1):
         sheet.reset_dimensions()  # what a file says about its size need not be true
-        yield number, sheet
+        yield sheet_number, sheet
 
 
-def _blocks(sheet: Any, file: SourceFile, report: Report) -> Iterator[Block]:
-    table = Table(assume_header=True)
+def _blocks(sheet: Any, file: SourceFile, report: ProblemReport) -> Iterator[Block]:
+    table = TableReader(assume_header=True)
     name = one_line(sheet.title)
     if not _PLAIN_NAME.match(name):
         name = "'" + name.replace("'", "''") + "'"
     for row in _rows(sheet, file, report):
-        yield from _located(table.add(row), name)
-    yield from _located(table.close(), name)
+        yield from _row_blocks(table.add(row), name)
+    yield from _row_blocks(table.close(), name)
 
 
-def _located(sentences: Iterable[RowSentence], sheet: str) -> Iterator[Block]:
+def _row_blocks(sentences: Iterable[RowSentence], sheet: str) -> Iterator[Block]:
     from openpyxl.utils import get_column_letter
 
     for text, row, first, last in sentences:
@@ -87,7 +88,7 @@ def _located(sentences: Iterable[RowSentence], sheet: str) -> Iterator[Block]:
         yield Block(text, whole=True, location=f"{sheet}!{cells}")
 
 
-def _rows(sheet: Any, file: SourceFile, report: Report) -> Iterator[Row]:
+def _rows(sheet: Any, file: SourceFile, report: ProblemReport) -> Iterator[TableRow]:
     """The rows of a sheet; of empty ones that follow one another the first."""
     cells_of_rows = enumerate(sheet.iter_rows(max_row=MAX_ROWS), start=1)
     wide, count, empty = False, _BATCH, False
@@ -95,11 +96,11 @@ def _rows(sheet: Any, file: SourceFile, report: Report) -> Iterator[Row]:
         batch, count = [], 0
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            for number, cells in islice(cells_of_rows, _BATCH):
+            for row_number, cells in islice(cells_of_rows, _BATCH):
                 count += 1
                 if cells or not empty:
                     wide = wide or len(cells) > MAX_COLUMNS
-                    batch.append(Row(number, [cell_text(cell) for cell in cells[:MAX_COLUMNS]]))
+                    batch.append(TableRow(row_number, [cell_text(cell) for cell in cells[:MAX_COLUMNS]]))
                 empty = not cells
         yield from batch
     if wide:
@@ -107,18 +108,18 @@ def _rows(sheet: Any, file: SourceFile, report: Report) -> Iterator[Row]:
         report(Problem(file.source, message))
 
 
-def _report_formulas(package: Package, file: SourceFile, report: Report) -> None:
+def _report_formulas(package: Package, file: SourceFile, report: ProblemReport) -> None:
     """Formulas have results only where a spreadsheet program has saved the file."""
     count = 0
     for entry in package.archive.infolist():
         if entry.filename.startswith(_SHEETS):
             with package.archive.open(entry) as stream:
-                held = b""
+                unread = b""
                 while block := stream.read(1 << 16):
-                    held += block
-                    matches = list(_NO_RESULT.finditer(held))
+                    unread += block
+                    matches = list(_NO_RESULT.finditer(unread))
                     count += len(matches)
-                    held = held[max(matches[-1].end() if matches else 0, len(held) - 1000) :]
+                    unread = unread[max(matches[-1].end() if matches else 0, len(unread) - 1000) :]
     if count:
         message = f"{count:,} formulas without a stored result are left out. Open and save it in a spreadsheet program."
         report(Problem(file.source, message))

@@ -1,4 +1,4 @@
-"""Which files a corpus has: folders walked without leaving them, and without opening what is no document."""
+"""Which files a corpus has: folders walked without leaving them, and without opening what is not a document."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ class Problem:
     line: int | None = None
 
     def __str__(self) -> str:
-        place = self.source if self.line is None else f"{self.source}:{self.line}"
-        return f"{place}: {self.message}"
+        location = self.source if self.line is None else f"{self.source}:{self.line}"
+        return f"{location}: {self.message}"
 
 
-Report = Callable[[Problem], None]
+ProblemReport = Callable[[Problem], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def printable(path: str | os.PathLike[str]) -> str:
 
 
 def walk(
-    root: Path, report: Report, label: str | None = None, exclude: Path | None = None
+    root: Path, report: ProblemReport, label: str | None = None, exclude: Path | None = None
 ) -> Iterator[SourceFile]:
     """Yield the document files of a folder, or the file itself, in the order of their names.
 
@@ -87,21 +87,23 @@ def walk(
     real = Path(os.path.realpath(root))
     label = label or printable(Path(os.path.abspath(root)).name) or "corpus"
     try:
-        found = os.stat(real)
+        status = os.stat(real)
     except OSError as error:
         report(Problem(printable(root), f"cannot be read ({error.strerror})."))
         return
-    if stat.S_ISDIR(found.st_mode):
+    if stat.S_ISDIR(status.st_mode):
         yield from _walk_folder(real, label, report, exclude and Path(os.path.realpath(exclude)))
-    elif not stat.S_ISREG(found.st_mode):
+    elif not stat.S_ISREG(status.st_mode):
         report(Problem(printable(root), "is neither a file nor a folder."))
     elif not suffix_of(root.name):
         known = " ".join(SUFFIXES)
-        report(Problem(printable(root), f"is of no type that can be read; names must end in one of {known}"))
+        report(
+            Problem(printable(root), f"is not of a type that can be read; names must end in one of {known}")
+        )
     else:
         source = printable(os.path.abspath(root))
         yield SourceFile(
-            real, label, source, SUFFIXES[suffix_of(root.name)], found.st_size, found.st_mtime_ns
+            real, label, source, SUFFIXES[suffix_of(root.name)], status.st_size, status.st_mtime_ns
         )
 
 
@@ -110,12 +112,12 @@ def open_regular(path: Path) -> IO[bytes]:
     handle = os.open(path, _READ_FLAGS)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
-        raise DataError("is no ordinary file.")
+        raise DataError("is not an ordinary file.")
     return os.fdopen(handle, "rb")
 
 
 @contextmanager
-def limited(file: SourceFile, report: Report, what: str) -> Iterator[Report]:
+def limit_reports(file: SourceFile, report: ProblemReport, what: str) -> Iterator[ProblemReport]:
     """A report that names the first problems of a file and counts the others, which may be millions."""
     count = 0
 
@@ -131,7 +133,7 @@ def limited(file: SourceFile, report: Report, what: str) -> Iterator[Report]:
 
 
 @dataclass
-class _Others:
+class _OtherTypes:
     """Files of a folder whose types are not read."""
 
     names: list[str] = field(default_factory=list)
@@ -143,12 +145,13 @@ class _Others:
         if len(self.names) < NAMED_OTHERS:
             self.names.append(_short(name))
 
-    def report(self, root: Path, report: Report) -> None:
+    def report(self, root: Path, report: ProblemReport) -> None:
         count = self.endings.total()
         if not count:
             return
         endings = ", ".join(
-            f"{number:,} {ending}" for ending, number in self.endings.most_common(NAMED_OTHERS)
+            f"{files_of_ending:,} {ending}"
+            for ending, files_of_ending in self.endings.most_common(NAMED_OTHERS)
         )
         more = ", …" if count > len(self.names) else ""
         files = "1 file" if count == 1 else f"{count:,} files"
@@ -156,8 +159,8 @@ class _Others:
         report(Problem(_short(root), message, skipped=False))
 
 
-def _walk_folder(root: Path, label: str, report: Report, exclude: Path | None) -> Iterator[SourceFile]:
-    others = _Others()
+def _walk_folder(root: Path, label: str, report: ProblemReport, exclude: Path | None) -> Iterator[SourceFile]:
+    others = _OtherTypes()
     waiting = [root]
     while waiting:
         folder = waiting.pop()
@@ -185,7 +188,7 @@ def _walk_folder(root: Path, label: str, report: Report, exclude: Path | None) -
 
 
 def _entry_file(
-    entry: os.DirEntry[str], root: Path, label: str, report: Report, others: _Others
+    entry: os.DirEntry[str], root: Path, label: str, report: ProblemReport, others: _OtherTypes
 ) -> SourceFile | None:
     if entry.is_symlink():
         target = Path(os.path.realpath(entry.path))
@@ -196,13 +199,13 @@ def _entry_file(
     if not suffix or (suffix == ".zip" and not fnmatch(entry.name.lower(), "wiki*.zip")):
         others.add(entry.name)
         return None
-    found = entry.stat(follow_symlinks=False)
-    if not stat.S_ISREG(found.st_mode):
-        report(Problem(_short(entry.path), "is no ordinary file."))
+    status = entry.stat(follow_symlinks=False)
+    if not stat.S_ISREG(status.st_mode):
+        report(Problem(_short(entry.path), "is not an ordinary file."))
         return None
     path = Path(entry.path)
     name = f"{label}/{printable(path.relative_to(root).as_posix())}"
-    return SourceFile(path, name, printable(path), SUFFIXES[suffix], found.st_size, found.st_mtime_ns)
+    return SourceFile(path, name, printable(path), SUFFIXES[suffix], status.st_size, status.st_mtime_ns)
 
 
 def _short(path: str | os.PathLike[str]) -> str:

@@ -12,7 +12,7 @@ from itertools import chain
 from typing import Any
 
 from adjudge.data.documents.blocks import Block, block_sentences, block_text
-from adjudge.data.documents.files import Report, SourceFile
+from adjudge.data.documents.files import ProblemReport, SourceFile
 from adjudge.data.documents.html_tables import HtmlTable
 from adjudge.data.documents.sentences import BLOCK, to_pages
 from adjudge.data.documents.tables import ROW_TEXT
@@ -40,7 +40,7 @@ _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _PROBE = "adjudge-probe"
 
 
-def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
+def read_pages(file: SourceFile, report: ProblemReport) -> Iterator[Page]:
     """The pages of an HTML file; the title is its ``title`` element, or the first ``h1``."""
     text = HtmlText()
     blocks = html_blocks(text_blocks(file, report), text)
@@ -50,7 +50,7 @@ def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
     yield from to_pages(file.name, title, sentences, file.source)
 
 
-def read_source(file: SourceFile, page: str, report: Report) -> str:
+def read_source(file: SourceFile, page: str, report: ProblemReport) -> str:
     """The extracted text."""
     return block_text(html_blocks(text_blocks(file, report)))
 
@@ -132,8 +132,8 @@ class HtmlText:
             if self.size <= ROW_TEXT:
                 self.pieces.append(" ")
                 return
-            self.pieces.insert(0, self.tables[-1].held)
-            self.tables[-1].held = ""
+            self.pieces.insert(0, self.tables[-1].pending)
+            self.tables[-1].pending = ""
             self.tables[-1].end_cell("")
         self._finish_block()
 
@@ -168,7 +168,7 @@ class HtmlText:
             self._add(" ")
             return
         if self.tables and self.tables[-1].cell_open:
-            self.tables[-1].held += self._take() + " "  # goes on after the table within
+            self.tables[-1].pending += self._take() + " "  # goes on after the table within
         else:
             self._finish_block()
         self.table_count += 1
@@ -212,7 +212,7 @@ def html_blocks(texts: Iterable[str], text: HtmlText | None = None) -> Iterator[
     from lxml import etree
 
     text = text or HtmlText()
-    # The encoding is ours to find: told UTF-8, the parser heeds no declaration in the file.
+    # The encoding is ours to find: given UTF-8, the parser ignores declarations in the file.
     new = partial(etree.HTMLParser, target=text, encoding="utf-8", no_network=True, huge_tree=True)
     parser, fed = new(), 0
     for block in texts:

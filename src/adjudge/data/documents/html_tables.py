@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from adjudge.data.documents.blocks import Block
-from adjudge.data.documents.tables import Row, RowSentence, Table
+from adjudge.data.documents.tables import TableReader, TableRow, row_blocks
 
 MAX_SPAN = 1000
 """Columns of a row, and rows or columns of a cell; what a file says beyond that is left out."""
@@ -17,7 +17,7 @@ class HtmlTable:
     """The row that is being read, and the table that makes sentences of those before."""
 
     number: int
-    table: Table = field(default_factory=Table)
+    table: TableReader = field(default_factory=TableReader)
     rows: int = 0
     cells: dict[int, tuple[str, str]] = field(default_factory=dict)
     """Column → tag and text, of the row that is being read."""
@@ -27,25 +27,25 @@ class HtmlTable:
     """The same, for the rows below this one."""
     column: int = 0
     cell_open: bool = False
-    held: str = ""
+    pending: str = ""
     """Text of the open cell before a table within it."""
     tag: str = ""
     spans: tuple[int, int] = (1, 1)
 
     def start_cell(self, tag: str, attributes: Mapping[str, str]) -> None:
         """A cell begins; the one before has ended."""
-        self.cell_open, self.held, self.tag = True, "", tag
+        self.cell_open, self.pending, self.tag = True, "", tag
         self.spans = _span(attributes.get("rowspan")), _span(attributes.get("colspan"))
 
     def end_cell(self, text: str) -> None:
         """A cell ends with this text; in a header it names all columns that it spans."""
         self.cell_open = False
-        text = f"{self.held}{text}".strip()
+        text = f"{self.pending}{text}".strip()
         while self.column in self.covered:
             self.column += 1
         rows, columns = self.spans
-        for number in range(min(columns, MAX_SPAN - self.column)):
-            value = text if number == 0 or self.tag == "th" else ""
+        for offset in range(min(columns, MAX_SPAN - self.column)):
+            value = text if offset == 0 or self.tag == "th" else ""
             self.cells[self.column] = self.tag, value
             if rows > 1:
                 self.covers[self.column] = rows - 1, self.tag, value
@@ -63,27 +63,21 @@ class HtmlTable:
         width = max(self.cells) + 1
         cells = [self.cells[column][1] if column in self.cells else "" for column in range(width)]
         tags = {tag for tag, text in self.cells.values() if text}
-        title = len({text for text in cells if text}) == 1  # one cell over all columns is no header
+        title = len({text for text in cells if text}) == 1  # one cell over all columns is not a header
         self.rows += 1
         self.cells, self.column = {}, 0
         if tags == {"th"}:
-            row = Row(self.rows, cells[:1]) if title else Row(self.rows, cells, header=True)
+            row = TableRow(self.rows, cells[:1]) if title else TableRow(self.rows, cells, header=True)
         else:
-            row = Row(self.rows, cells)
-        yield from self._blocks(self.table.add(row))
+            row = TableRow(self.rows, cells)
+        yield from row_blocks(self.table.add(row), f"table {self.number}")
 
     def close(self) -> Iterator[Block]:
         """The sentences of the rows that wait."""
-        yield from self._blocks(self.table.close())
-
-    def _blocks(self, sentences: Iterable[RowSentence]) -> Iterator[Block]:
-        for text, row, _, _ in sentences:
-            yield Block(text, whole=True, location=f"table {self.number}, row {row.number}")
+        yield from row_blocks(self.table.close(), f"table {self.number}")
 
 
 def _span(value: str | None) -> int:
-    return (
-        min(max(int(value), 1), MAX_SPAN)
-        if value and value.isascii() and value.isdigit() and len(value) < 9
-        else 1
-    )
+    if not value or not value.isascii() or not value.isdigit() or len(value) >= 9:
+        return 1
+    return min(max(int(value), 1), MAX_SPAN)

@@ -14,7 +14,7 @@ from email.header import decode_header, make_header
 from email.message import Message
 
 from adjudge.data.documents.blocks import Block, block_sentences, block_text, one_line
-from adjudge.data.documents.files import Problem, Report, SourceFile, open_regular
+from adjudge.data.documents.files import Problem, ProblemReport, SourceFile, open_regular
 from adjudge.data.documents.html import html_blocks
 from adjudge.data.documents.sentences import to_pages
 from adjudge.data.documents.text import decode
@@ -33,7 +33,7 @@ _QUOTE = re.compile(r"(?:[ \t]?>)+[ \t]?")
 _NAMED = 5
 
 
-def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
+def read_pages(file: SourceFile, report: ProblemReport) -> Iterator[Page]:
     """The mail as one document; its subject is the title."""
     message = _parse(file)
     attachments: list[str] = []
@@ -45,7 +45,7 @@ def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
     yield from to_pages(file.name, title, block_sentences(blocks), file.source)
 
 
-def read_source(file: SourceFile, page: str, report: Report) -> str:
+def read_source(file: SourceFile, page: str, report: ProblemReport) -> str:
     """The extracted text."""
     return block_text(_blocks(_parse(file), []))
 
@@ -59,9 +59,9 @@ def _parse(file: SourceFile) -> Message:
         # The older policy: its parser of headers is simple, and takes no longer for a long one.
         message = email.message_from_bytes(content, policy=email.policy.compat32)
     except Exception as error:
-        raise DataError(f"is no readable mail ({type(error).__name__}: {error}).") from None
+        raise DataError(f"is not a readable mail ({type(error).__name__}: {error}).") from None
     if not any(_header(message, name) for name in ("From", "Date", "Subject")):
-        raise DataError("is no mail: it has no sender, date or subject.")
+        raise DataError("is not a mail: it has no sender, date or subject.")
     return message
 
 
@@ -80,7 +80,7 @@ def _blocks(message: Message, attachments: list[str]) -> Iterator[Block]:
 def _bodies(part: Message, attachments: list[str], depth: int) -> Iterator[Message]:
     """The parts that are the mail's text; of alternatives the plain one."""
     kind = part.get_content_type()
-    name = one_line(_decoded(part.get_filename() or ""))[:100]
+    name = one_line(_decode_header(part.get_filename() or ""))[:100]
     if depth > DEEPEST or part.get_content_disposition() == "attachment" or (name and kind != "text/plain"):
         attachments.append(name or kind)
     elif part.is_multipart() and kind != "message/rfc822":
@@ -124,10 +124,10 @@ def _paragraphs(text: str) -> Iterator[Block]:
 
 
 def _header(message: Message, name: str) -> str:
-    return one_line(_decoded(str(message.get(name) or "")[: 10 * _HEADER_TEXT]))[:_HEADER_TEXT]
+    return one_line(_decode_header(str(message.get(name) or "")[: 10 * _HEADER_TEXT]))[:_HEADER_TEXT]
 
 
-def _decoded(text: str) -> str:
+def _decode_header(text: str) -> str:
     """A header in words: what is encoded in it is decoded, where it can be."""
     try:
         text = str(make_header(decode_header(text)))

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
-from adjudge.data.documents.files import Report, SourceFile
-from adjudge.data.documents.sentences import BLOCK, Span, split, to_pages
-from adjudge.data.documents.tables import Row, Table
+from adjudge.data.documents.files import ProblemReport, SourceFile
+from adjudge.data.documents.sentences import BLOCK, TextSpan, split, to_pages
+from adjudge.data.documents.tables import TableReader, TableRow
 from adjudge.data.documents.text import text_blocks, text_lines
 from adjudge.types import Page, Sentence
 
@@ -46,21 +46,21 @@ _INLINE = (
 )
 
 
-def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
+def read_pages(file: SourceFile, report: ProblemReport) -> Iterator[Page]:
     """The pages of a Markdown file; its first heading is the title. Offsets count as in plain text."""
     reader = _Reader()
-    sentences = _numbered(reader.sentences(text_lines(text_blocks(file, report), BLOCK)))
+    sentences = _number_lines(reader.sentences(text_lines(text_blocks(file, report), BLOCK)))
     first = next(sentences, None)  # the title stands before the first sentence, if there is one
     every = chain([first] if first else [], sentences)
     yield from to_pages(file.name, reader.title or file.title, every, file.source)
 
 
-def read_source(file: SourceFile, page: str, report: Report) -> str:
+def read_source(file: SourceFile, page: str, report: ProblemReport) -> str:
     """The decoded file."""
     return "".join(text_blocks(file, report))
 
 
-def plain(text: str) -> str:
+def strip_marks(text: str) -> str:
     """A sentence without its inline marks."""
     for mark, pattern, replacement in _INLINE:
         if mark in text:
@@ -68,7 +68,7 @@ def plain(text: str) -> str:
     return text.strip()
 
 
-def _numbered(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+def _number_lines(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
     return (replace(sentence, line=line) for line, sentence in enumerate(sentences))
 
 
@@ -79,13 +79,13 @@ class _Reader:
     title: str = ""
     fence: str = ""
     comment: bool = False
-    held: list[str] = field(default_factory=list)
+    paragraph: list[str] = field(default_factory=list)
     size: int = 0
     start: int = 0
-    table: _Table | None = None
+    table: _MarkdownTable | None = None
     tables: int = 0
 
-    def sentences(self, lines: Iterable[Span]) -> Iterator[Sentence]:
+    def sentences(self, lines: Iterable[TextSpan]) -> Iterator[Sentence]:
         """The sentences of the lines, not yet numbered."""
         front_matter = False
         for line, start in lines:
@@ -96,7 +96,7 @@ class _Reader:
                 front_matter = bare.strip() not in ("---", "...")
             elif self.table and "|" in bare and not self.comment and not _FENCE.match(bare):
                 yield from self.table.sentences(bare, start)
-            elif self.held and "|" in self.held[-1] and _TABLE_RULE.match(bare):
+            elif self.paragraph and "|" in self.paragraph[-1] and _TABLE_RULE.match(bare):
                 yield from self._start_table()
             elif not self._skipped(bare):
                 yield from self._take(line, bare, start)
@@ -106,11 +106,11 @@ class _Reader:
 
     def _start_table(self) -> Iterator[Sentence]:
         """The last line was a header; what stands before it is a paragraph."""
-        header = self.held.pop()
+        header = self.paragraph.pop()
         start = self.start + self.size - len(header)
         yield from self._flush()
         self.tables += 1
-        self.table = _Table(self.tables)
+        self.table = _MarkdownTable(self.tables)
         yield from self.table.sentences(header.rstrip("\r\n"), start, header=True)
 
     def _skipped(self, bare: str) -> bool:
@@ -126,9 +126,9 @@ class _Reader:
         if self.comment or bare.lstrip().startswith("<!--"):
             self.comment = "-->" not in bare
             return True
-        if not self.held and bare.startswith(("    ", "\t")) and not _ITEM.match(bare):
+        if not self.paragraph and bare.startswith(("    ", "\t")) and not _ITEM.match(bare):
             return True  # indented code
-        rule = _RULE.match(bare) and not (self.held and _UNDERLINE.match(bare))
+        rule = _RULE.match(bare) and not (self.paragraph and _UNDERLINE.match(bare))
         return bool(rule or _DEFINITION.match(bare) or _TABLE_RULE.match(bare))
 
     def _take(self, line: str, bare: str, start: int) -> Iterator[Sentence]:
@@ -136,9 +136,9 @@ class _Reader:
         if heading:
             yield from self._flush()
             yield from self._heading(_HEADING_END.sub("", bare[heading.end() :]), start + heading.end())
-        elif self.held and _UNDERLINE.match(bare):
-            text, begin = "".join(self.held).rstrip(), self.start
-            self.held, self.size = [], 0
+        elif self.paragraph and _UNDERLINE.match(bare):
+            text, begin = "".join(self.paragraph).rstrip(), self.start
+            self.paragraph, self.size = [], 0
             yield from self._heading(text, begin)
         elif not bare.strip():
             yield from self._flush()
@@ -149,32 +149,32 @@ class _Reader:
             if item := _ITEM.match(bare, marks):
                 marks = item.end()
             row = bare.lstrip().startswith("|")
-            if item or row or self.table or (quote and not self.held) or self.size > BLOCK:
+            if item or row or self.table or (quote and not self.paragraph) or self.size > BLOCK:
                 yield from self._flush()
-            if not self.held:
+            if not self.paragraph:
                 self.start, line = start + marks, line[marks:]
-            self.held.append(line)
+            self.paragraph.append(line)
             self.size += len(line)
 
     def _heading(self, text: str, start: int) -> Iterator[Sentence]:
         """The first heading is the title; a heading is a sentence only where it ends like one."""
-        self.title = self.title or plain(text)[:300]
+        self.title = self.title or strip_marks(text)[:300]
         if _SENTENCE_END.search(text.strip()):
             yield from _prose(text, start)
 
     def _flush(self) -> Iterator[Sentence]:
         """The sentences of the paragraph that has ended; a table ends with it."""
-        text, self.held, self.size, self.table = "".join(self.held), [], 0, None
+        text, self.paragraph, self.size, self.table = "".join(self.paragraph), [], 0, None
         if text:
             yield from _prose(text, self.start)
 
 
 @dataclass
-class _Table:
+class _MarkdownTable:
     """A table after its header; every line with a bar is a row."""
 
     number: int
-    table: Table = field(default_factory=Table)
+    table: TableReader = field(default_factory=TableReader)
     rows: int = 0
 
     def sentences(self, bare: str, start: int, header: bool = False) -> Iterator[Sentence]:
@@ -182,15 +182,15 @@ class _Table:
         inner = written[written.startswith("|") :]
         if inner.endswith("|") and not inner.endswith("\\|"):
             inner = inner[:-1]
-        cells = [plain(cell) for cell in _CELL_END.split(inner)[:MAX_COLUMNS]]
+        cells = [strip_marks(cell) for cell in _CELL_END.split(inner)[:MAX_COLUMNS]]
         self.rows += 1
         begin = start + len(bare) - len(bare.lstrip())
-        for text, row, _, _ in self.table.add(Row(self.rows, cells, header)):
+        for text, row, _, _ in self.table.add(TableRow(self.rows, cells, header)):
             location = f"table {self.number}, row {row.number}"
             yield Sentence(text, 0, start=begin, end=begin + len(written), location=location)
 
 
 def _prose(text: str, start: int) -> Iterator[Sentence]:
     for written, begin in split(text, start):
-        if clean := plain(written).strip("| \t"):
+        if clean := strip_marks(written).strip("| \t"):
             yield Sentence(clean, 0, start=begin, end=begin + len(written))

@@ -53,7 +53,7 @@ def open_package(file: SourceFile, what: str, streamed: str = "\0") -> Iterator[
         # Libraries meet damaged packages with exceptions of many kinds; all mean that it is unreadable.
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"[:200]
-            raise DataError(f"is no readable {what} ({reason}).") from None
+            raise DataError(f"is not a readable {what} ({reason}).") from None
 
 
 def _check(archive: zipfile.ZipFile, streamed: str) -> None:

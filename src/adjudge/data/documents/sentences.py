@@ -38,14 +38,14 @@ _MISSED_END = re.compile(
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*")
 
 
-class Span(NamedTuple):
+class TextSpan(NamedTuple):
     """A stretch of text and the place of its first character in the source."""
 
     text: str
     start: int
 
 
-def split(text: str, start: int = 0) -> Iterator[Span]:
+def split(text: str, start: int = 0) -> Iterator[TextSpan]:
     """The sentences of a short text; ``start`` is where the text begins in its source."""
     from syntok.segmenter import analyze
 
@@ -58,25 +58,25 @@ def split(text: str, start: int = 0) -> Iterator[Span]:
         yield from _cut(text[begin:end], start + begin)
 
 
-def split_blocks(blocks: Iterable[str], start: int = 0) -> Iterator[Span]:
+def split_blocks(blocks: Iterable[str], start: int = 0) -> Iterator[TextSpan]:
     """The sentences of a text that comes in blocks of any size.
 
     The last sentence of what is held may go on in the next block, so it waits for it.
     """
-    held = ""
+    pending = ""
     for block in blocks:
         for offset in range(0, len(block), BLOCK):
-            held += block[offset : offset + BLOCK]
-            if len(held) < BLOCK:
+            pending += block[offset : offset + BLOCK]
+            if len(pending) < BLOCK:
                 continue
-            spans = list(split(held, start))
-            keep = spans[-1].start - start if spans else len(held)
+            spans = list(split(pending, start))
+            keep = spans[-1].start - start if spans else len(pending)
             yield from spans[:-1]
-            held, start = held[keep:], start + keep
-    yield from split(held, start)
+            pending, start = pending[keep:], start + keep
+    yield from split(pending, start)
 
 
-def to_sentences(spans: Iterable[Span]) -> Iterator[Sentence]:
+def to_sentences(spans: Iterable[TextSpan]) -> Iterator[Sentence]:
     """Number sentences from 0, as FEVER numbers the lines of a page."""
     for line, (text, start) in enumerate(spans):
         yield Sentence(text, line, start=start, end=start + len(text))
@@ -85,21 +85,27 @@ def to_sentences(spans: Iterable[Span]) -> Iterator[Sentence]:
 def to_pages(name: str, title: str, sentences: Iterable[Sentence], source: str) -> Iterator[Page]:
     """Pages of at most ``PART_SENTENCES`` sentences; lines number on through the parts."""
     part: list[Sentence] = []
-    number = 1
+    part_number = 1
     for sentence in sentences:
         part.append(sentence)
         if len(part) == PART_SENTENCES:
-            yield Page(_part_name(name, number), title, tuple(part), source)
-            part, number = [], number + 1
-    if part or number == 1:
-        yield Page(_part_name(name, number), title, tuple(part), source)
+            yield Page(_part_name(name, part_number), title, tuple(part), source)
+            part, part_number = [], part_number + 1
+    if part or part_number == 1:
+        yield Page(_part_name(name, part_number), title, tuple(part), source)
 
 
-def _part_name(name: str, number: int) -> str:
-    return name if number == 1 else f"{name}#{number}"
+def numbered_part(page: str, kind: str) -> int:
+    """The N of a page that is named ``file#kind=N``; 0 where it names no such part."""
+    match = re.search(rf"#{kind}=(\d+)", page)
+    return int(match[1]) if match else 0
 
 
-def _cut(text: str, start: int) -> Iterator[Span]:
+def _part_name(name: str, part_number: int) -> str:
+    return name if part_number == 1 else f"{name}#{part_number}"
+
+
+def _cut(text: str, start: int) -> Iterator[TextSpan]:
     """The text without white space around it, in pieces of at most ``MAX_SENTENCE`` characters."""
     end = len(text.rstrip())
     begin = len(text) - len(text.lstrip())
@@ -110,5 +116,5 @@ def _cut(text: str, start: int) -> Iterator[Span]:
             spaces = [text.rfind(space, begin + 1, stop) for space in (" ", "\n", "\t")]
             stop = max(spaces) if max(spaces) > 0 else stop
         piece = text[begin:stop].rstrip()
-        yield Span(piece, start + begin)
+        yield TextSpan(piece, start + begin)
         begin = stop + len(text[stop:end]) - len(text[stop:end].lstrip())

@@ -9,26 +9,28 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from adjudge.data.documents.blocks import Block, block_sentences, block_text, one_line
-from adjudge.data.documents.files import Report, SourceFile
+from adjudge.data.documents.files import ProblemReport, SourceFile
 from adjudge.data.documents.package import open_package
-from adjudge.data.documents.tables import Row, Table
+from adjudge.data.documents.sentences import numbered_part
+from adjudge.data.documents.tables import TableReader, TableRow, row_blocks
 from adjudge.types import Page
 
 
-def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
+def read_pages(file: SourceFile, report: ProblemReport) -> Iterator[Page]:
     """The slides that have text; a slide's title stands after that of the presentation."""
-    for number, title, blocks in _slides(file):
+    for slide_number, title, blocks in _slides(file):
         heading = next((block.text for block in blocks if block.heading), "")
         sentences = tuple(block_sentences(blocks))
         if sentences:
             name = f"{title}: {heading}"[:300] if heading and heading != title else title
-            yield Page(f"{file.name}#slide={number}", name, sentences, file.source)
+            yield Page(f"{file.name}#slide={slide_number}", name, sentences, file.source)
 
 
-def read_source(file: SourceFile, page: str, report: Report) -> str | None:
+def read_source(file: SourceFile, page: str, report: ProblemReport) -> str | None:
     """The text of the slide that ``#slide=N`` names."""
-    wanted = page.rpartition("#slide=")[2]
-    return next((block_text(blocks) for number, _, blocks in _slides(file) if str(number) == wanted), None)
+    wanted = numbered_part(page, "slide")
+    slides = (blocks for slide_number, _, blocks in _slides(file) if slide_number == wanted)
+    return next(map(block_text, slides), None)
 
 
 def _slides(file: SourceFile) -> Iterator[tuple[int, str, list[Block]]]:
@@ -40,8 +42,8 @@ def _slides(file: SourceFile) -> Iterator[tuple[int, str, list[Block]]]:
         title = one_line(presentation.core_properties.title or "")[:300]
         if title.lower() in ("", "powerpoint presentation"):
             title = file.title
-        for number, slide in enumerate(presentation.slides, start=1):
-            yield number, title, list(_blocks(slide, f"slide {number}"))
+        for slide_number, slide in enumerate(presentation.slides, start=1):
+            yield slide_number, title, list(_blocks(slide, f"slide {slide_number}"))
 
 
 def _blocks(slide: Any, location: str) -> Iterator[Block]:
@@ -73,13 +75,9 @@ def _paragraphs(frame: Any, location: str, heading: bool = False) -> Iterator[Bl
 
 
 def _rows(shape: Any, location: str) -> Iterator[Block]:
-    table = Table()
-
-    def located(sentences: Iterable[Any]) -> Iterator[Block]:
-        for text, row, _, _ in sentences:
-            yield Block(text, whole=True, location=f"{location}, row {row.number}")
-
-    for number, row in enumerate(shape.rows, start=1):
+    table = TableReader()
+    for row_number, row in enumerate(shape.rows, start=1):
         cells = [cell.text for cell in row.cells]
-        yield from located(table.add(Row(number, cells, True if number == 1 and shape.first_row else None)))
-    yield from located(table.close())
+        header = True if row_number == 1 and shape.first_row else None
+        yield from row_blocks(table.add(TableRow(row_number, cells, header)), location)
+    yield from row_blocks(table.close(), location)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from adjudge.data.documents.blocks import one_line
+from adjudge.data.documents.blocks import Block, one_line
 from adjudge.data.documents.sentences import split
 
 ROW_TEXT = 400
@@ -24,7 +24,7 @@ _YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d$")
 _NOTHING = frozenset({"", "-", "–", "—"})
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """The cells of a row and its number in the table; ``header`` where the document says that it is one."""
 
     number: int
@@ -36,7 +36,7 @@ class RowSentence(NamedTuple):
     """A sentence made of the cells ``first`` to ``last`` (from 0) of a row."""
 
     text: str
-    row: Row
+    row: TableRow
     first: int
     last: int
 
@@ -47,7 +47,7 @@ class _Cell(NamedTuple):
 
 
 @dataclass
-class Table:
+class TableReader:
     """Takes the rows of one table and gives their sentences, as soon as the columns' names are known.
 
     ``assume_header`` says whether a first row of nothing but text names the columns where nothing else tells.
@@ -56,12 +56,12 @@ class Table:
 
     assume_header: bool = False
     labels: dict[int, str] = field(default_factory=dict)
-    waiting: list[Row] | None = field(default_factory=list)
+    waiting: list[TableRow] | None = field(default_factory=list)
     after_header: bool = False
 
-    def add(self, row: Row) -> Iterator[RowSentence]:
+    def add(self, row: TableRow) -> Iterator[RowSentence]:
         """The sentences that can be made now."""
-        cells = _filled(row)
+        cells = _filled_cells(row)
         if row.header:
             yield from self.close()
             self._take_header(cells)
@@ -80,9 +80,9 @@ class Table:
         rows, self.waiting = self.waiting or [], None
         if rows and _is_header(rows, self.assume_header and not self.labels):
             self.after_header = False
-            self._take_header(_filled(rows.pop(0)))
+            self._take_header(_filled_cells(rows.pop(0)))
         for row in rows:
-            yield from self._sentences(row, _filled(row))
+            yield from self._sentences(row, _filled_cells(row))
 
     def _take_header(self, cells: list[_Cell]) -> None:
         """The labels of a header, below those of the row before where that was one too."""
@@ -93,7 +93,7 @@ class Table:
             self.labels[column] = (f"{above} {text}" if above and above != text else text)[:_LABEL]
         self.after_header, self.waiting = True, None
 
-    def _sentences(self, row: Row, cells: list[_Cell]) -> Iterator[RowSentence]:
+    def _sentences(self, row: TableRow, cells: list[_Cell]) -> Iterator[RowSentence]:
         self.after_header = False
         name, rest = "", cells
         if cells[0].column == 0 and len(cells) > 1:
@@ -122,12 +122,18 @@ class Table:
             yield _sentence(prefix, parts, row, first)
 
 
-def _sentence(prefix: str, parts: list[_Cell], row: Row, first: int) -> RowSentence:
+def row_blocks(sentences: Iterable[RowSentence], table: str) -> Iterator[Block]:
+    """Sentences as blocks that say the table and the row."""
+    for text, row, _, _ in sentences:
+        yield Block(text, whole=True, location=f"{table}, row {row.number}")
+
+
+def _sentence(prefix: str, parts: list[_Cell], row: TableRow, first: int) -> RowSentence:
     text = prefix + ", ".join(part.text for part in parts)
     return RowSentence(text, row, min(first, parts[0].column), parts[-1].column)
 
 
-def _filled(row: Row) -> list[_Cell]:
+def _filled_cells(row: TableRow) -> list[_Cell]:
     texts = ((column, one_line(text)) for column, text in enumerate(row.cells) if text)
     return [_Cell(column, text) for column, text in texts if text not in _NOTHING]
 
@@ -137,9 +143,9 @@ def _is_value(text: str) -> bool:
     return bool(len(text) < 40 and (_NUMBER.match(text) or _DATE.match(text)))
 
 
-def _is_header(rows: list[Row], assume: bool) -> bool:
+def _is_header(rows: list[TableRow], assume: bool) -> bool:
     """Whether the first row names the columns of the others."""
-    labels, body = _filled(rows[0]), [_filled(row) for row in rows[1:]]
+    labels, body = _filled_cells(rows[0]), [_filled_cells(row) for row in rows[1:]]
     texts = [label.text for label in labels]
     if not body or rows[0].header is False or len(set(texts)) < len(texts) or max(map(len, texts)) > _LABEL:
         return False

@@ -6,8 +6,8 @@ import codecs
 import re
 from collections.abc import Iterable, Iterator
 
-from adjudge.data.documents.files import Problem, Report, SourceFile, open_regular
-from adjudge.data.documents.sentences import Span, split_blocks, to_pages, to_sentences
+from adjudge.data.documents.files import Problem, ProblemReport, SourceFile, open_regular
+from adjudge.data.documents.sentences import TextSpan, split_blocks, to_pages, to_sentences
 from adjudge.errors import DataError
 from adjudge.types import Page
 
@@ -25,7 +25,7 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 _FALLBACK = "cp1252"
 
 
-def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
+def read_pages(file: SourceFile, report: ProblemReport) -> Iterator[Page]:
     """The pages of a text file.
 
     Offsets count the characters of the file as decoded, line ends as they are, a byte order mark left out.
@@ -34,12 +34,12 @@ def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
     yield from to_pages(file.name, file.title, sentences, file.source)
 
 
-def read_source(file: SourceFile, page: str, report: Report) -> str:
+def read_source(file: SourceFile, page: str, report: ProblemReport) -> str:
     """The decoded file."""
     return "".join(text_blocks(file, report))
 
 
-def text_blocks(file: SourceFile, report: Report) -> Iterator[str]:
+def text_blocks(file: SourceFile, report: ProblemReport) -> Iterator[str]:
     """The decoded text of a file, in blocks."""
     encoding = find_encoding(file, report)
     decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
@@ -51,30 +51,30 @@ def text_blocks(file: SourceFile, report: Report) -> Iterator[str]:
         yield text
 
 
-def text_lines(blocks: Iterable[str], longest: int) -> Iterator[Span]:
+def text_lines(blocks: Iterable[str], longest: int) -> Iterator[TextSpan]:
     """The lines of a text, line ends kept; one that is longer than ``longest`` comes in pieces."""
-    held, start = "", 0
+    pending, start = "", 0
     for block in blocks:
-        held += block
+        pending += block
         begin = 0
-        for match in _LINE_END.finditer(held):
-            if match.end() == len(held) and match[0] == "\r":
+        for match in _LINE_END.finditer(pending):
+            if match.end() == len(pending) and match[0] == "\r":
                 break  # a line feed may follow in the next block
-            yield from _pieces(held[begin : match.end()], start + begin, longest)
+            yield from _pieces(pending[begin : match.end()], start + begin, longest)
             begin = match.end()
-        whole = (len(held) - begin) // longest * longest
-        yield from _pieces(held[begin : begin + whole], start + begin, longest)
+        whole = (len(pending) - begin) // longest * longest
+        yield from _pieces(pending[begin : begin + whole], start + begin, longest)
         begin += whole
-        held, start = held[begin:], start + begin
-    yield from _pieces(held, start, longest)
+        pending, start = pending[begin:], start + begin
+    yield from _pieces(pending, start, longest)
 
 
-def _pieces(text: str, start: int, longest: int) -> Iterator[Span]:
+def _pieces(text: str, start: int, longest: int) -> Iterator[TextSpan]:
     for offset in range(0, len(text), longest):
-        yield Span(text[offset : offset + longest], start + offset)
+        yield TextSpan(text[offset : offset + longest], start + offset)
 
 
-def find_encoding(file: SourceFile, report: Report) -> str:
+def find_encoding(file: SourceFile, report: ProblemReport) -> str:
     """The encoding of a file: what its mark says, or UTF-8, or what an HTML file declares, or Windows-1252.
 
     Raises ``DataError`` for binary data. The whole file is looked at, so that reading cannot fail midway.
@@ -84,7 +84,7 @@ def find_encoding(file: SourceFile, report: Report) -> str:
         for mark, encoding in _MARKS:
             if head.startswith(mark):
                 return encoding
-        declared = _declared(head) if file.kind.name == "HTML" else None
+        declared = _declared_encoding(head) if file.kind.name == "HTML" else None
         decoder = codecs.getincrementaldecoder("utf-8")()
         valid, position, block = True, 0, head
         while block:
@@ -127,12 +127,12 @@ def _decodes(decoder: codecs.IncrementalDecoder, block: bytes, final: bool) -> b
     return True
 
 
-def _declared(head: bytes) -> str | None:
-    found = _CHARSET.search(head)
-    if not found:
+def _declared_encoding(head: bytes) -> str | None:
+    charset = _CHARSET.search(head)
+    if not charset:
         return None
     try:
-        info = codecs.lookup(found[1].decode("ascii"))
+        info = codecs.lookup(charset[1].decode("ascii"))
     except LookupError:
         return None
     # A page that was read byte by byte up to its declaration is not in UTF-16, and UTF-8 was tried;

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from adjudge.data.documents.blocks import Block, block_sentences, block_text, one_line
-from adjudge.data.documents.files import Report, SourceFile
+from adjudge.data.documents.files import ProblemReport, SourceFile
 from adjudge.data.documents.package import open_package
 from adjudge.data.documents.sentences import to_pages
-from adjudge.data.documents.tables import Row, Table
+from adjudge.data.documents.tables import TableReader, TableRow, row_blocks
 from adjudge.types import Page
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -22,7 +22,7 @@ _LEFT_OUT = frozenset({f"{_W}moveFrom", f"{_W}del", _FALLBACK})
 _NOTES = ("/footnotes", "/endnotes")
 
 
-def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
+def read_pages(file: SourceFile, report: ProblemReport) -> Iterator[Page]:
     """The pages of a Word file; its title is what its properties say, or the first heading."""
     with open_package(file, "Word file (.docx)") as package:
         import docx
@@ -34,7 +34,7 @@ def read_pages(file: SourceFile, report: Report) -> Iterator[Page]:
         yield from to_pages(file.name, title, block_sentences(blocks), file.source)
 
 
-def read_source(file: SourceFile, page: str, report: Report) -> str:
+def read_source(file: SourceFile, page: str, report: ProblemReport) -> str:
     """The extracted text."""
     with open_package(file, "Word file (.docx)") as package:
         import docx
@@ -87,7 +87,7 @@ class _Reader:
 
     def _table(self, element: Any, nested: list[Any]) -> Iterator[Block]:
         self._tables += 1
-        number, table = self._tables, Table()
+        name, table = f"table {self._tables}", TableReader()
         for count, row in enumerate(_children(element, f"{_W}tr"), start=1):
             cells = []
             for cell in _children(row, f"{_W}tc"):
@@ -96,10 +96,8 @@ class _Reader:
                 width = span.get(f"{_W}val", "1") if span is not None else "1"
                 cells += [""] * (min(int(width), 1000) - 1 if width.isdigit() else 0)
             header = True if row.find(f"{_W}trPr/{_W}tblHeader") is not None else None
-            for text, made_of, _, _ in table.add(Row(count, cells, header)):
-                yield Block(text, whole=True, location=f"table {number}, row {made_of.number}")
-        for text, made_of, _, _ in table.close():
-            yield Block(text, whole=True, location=f"table {number}, row {made_of.number}")
+            yield from row_blocks(table.add(TableRow(count, cells, header)), name)
+        yield from row_blocks(table.close(), name)
 
 
 def _children(element: Any, tag: str) -> Iterator[Any]:

@@ -84,8 +84,8 @@ def generate(claims: int, seed: int, ratio: tuple[float, float, float] = FEVER_R
     labels = _labels(claims, size, seed, ratio)
     return World(
         tuple(
-            _neighbourhood(seed, number, labels[start : start + size], start + 1)
-            for number, start in enumerate(range(0, claims, size))
+            _neighbourhood(seed, neighbourhood, labels[start : start + size], start + 1)
+            for neighbourhood, start in enumerate(range(0, claims, size))
         )
     )
 
@@ -93,8 +93,8 @@ def generate(claims: int, seed: int, ratio: tuple[float, float, float] = FEVER_R
 def iter_pages(seed: int, sentences: int) -> Iterator[Page]:
     """Pages without claims, made as they are asked for, until there are ``sentences`` sentences."""
     left = sentences
-    for number in count():
-        for page in _neighbourhood(seed, number, (), 1).pages:
+    for neighbourhood in count():
+        for page in _neighbourhood(seed, neighbourhood, (), 1).pages:
             if left <= 0:
                 return
             if len(page.sentences) > left:
@@ -117,10 +117,10 @@ def split(world: World, fractions: Mapping[str, float] = SPLITS) -> dict[str, Wo
         )
     parts: dict[str, World] = {}
     begin, share = 0, 0.0
-    for number, (name, fraction) in enumerate(fractions.items(), start=1):
+    for position, (name, fraction) in enumerate(fractions.items(), start=1):
         share += fraction
         # At least one neighbourhood each, and one left for every split still to come.
-        end = min(max(round(share * total), begin + 1), total - (len(fractions) - number))
+        end = min(max(round(share * total), begin + 1), total - (len(fractions) - position))
         parts[name] = World(world.neighbourhoods[begin:end])
         begin = end
     return parts
@@ -158,9 +158,9 @@ def save_world(
 
     parts = split(world, fractions)
     write_pages(folder / "wiki-001.jsonl", world.pages)
-    for number, (name, part) in enumerate(parts.items()):
+    for index, (name, part) in enumerate(parts.items()):
         write_claims(folder / f"claims-{name}.jsonl", part.claims)
-        mode: Mode = "gold" if number == 0 else "retrieved"
+        mode: Mode = "gold" if index == 0 else "retrieved"
         write_examples(folder / f"{name}.jsonl", examples(part, mode, seed, most))
         with write_atomic(folder / f"kinds-{name}.jsonl") as stream:
             for claim, kind in part.kinds.items():
@@ -179,9 +179,9 @@ def _labels(claims: int, size: int, seed: int, ratio: tuple[float, float, float]
         counts[index] += 1
     # Spread evenly, then shuffled within each neighbourhood: every split keeps the ratio.
     spread = [
-        ((k + 0.5) / number, index, label)
-        for index, (label, number) in enumerate(zip(Label, counts, strict=True))
-        for k in range(number)
+        ((k + 0.5) / count_of_label, index, label)
+        for index, (label, count_of_label) in enumerate(zip(Label, counts, strict=True))
+        for k in range(count_of_label)
     ]
     labels = [label for _, _, label in sorted(spread)]
     rng = Random(f"labels:{seed}")
@@ -189,14 +189,16 @@ def _labels(claims: int, size: int, seed: int, ratio: tuple[float, float, float]
     return [label for part in parts for label in rng.sample(part, len(part))]
 
 
-def _neighbourhood(seed: int, number: int, labels: list[Label] | tuple[()], first: int) -> Neighbourhood:
-    rng = Random(f"world:{seed}:{number}")
-    entities = draft(seed, number, rng)
+def _neighbourhood(
+    seed: int, neighbourhood: int, labels: list[Label] | tuple[()], first: int
+) -> Neighbourhood:
+    rng = Random(f"world:{seed}:{neighbourhood}")
+    entities = draft(seed, neighbourhood, rng)
     plans, planned = planning.plan(entities, labels, rng)
     states = writing.complete(entities, planned, rng)
-    pages, places = writing.write(entities, states, rng)
+    pages, references = writing.write(entities, states, rng)
     claims = tuple(
-        Claim(first + index, plan.text, plan.label.value, planning.gold(plan, places))
+        Claim(first + index, plan.text, plan.label.value, planning.gold(plan, references))
         for index, plan in enumerate(plans)
     )
     kinds = {claim.id: plan.phenomenon for claim, plan in zip(claims, plans, strict=True)}

@@ -48,13 +48,13 @@ class Ranking:
             return []
         weights = self._weights(claim)
         rare = (self.postings.get(word, ()) for word in weights)
-        candidates = {number for numbers in rare if len(numbers) <= _RARE for number in numbers}
+        candidates = {index for numbers in rare if len(numbers) <= _RARE for index in numbers}
         first = self._best(candidates, claim, weights, rng, max(most - 1, 1), without)
-        taken = {number for number, _ in first}
-        pages = {page for number in taken for page in self.links[number]}
-        linked = {number for page in pages for number in range(*self.spans[page])} - taken
+        taken = {index for index, _ in first}
+        pages = {page for index in taken for page in self.links[index]}
+        linked = {index for page in pages for index in range(*self.spans[page])} - taken
         second = self._best(linked or candidates - taken, "", weights, rng, most - len(first), without)
-        return [replace(self.evidence[number], score=round(score, 4)) for number, score in first + second]
+        return [replace(self.evidence[index], score=round(score, 4)) for index, score in first + second]
 
     def _best(
         self,
@@ -71,9 +71,9 @@ class Ranking:
 
     def lookup(self, ref: SentenceRef, claim: str, rng: Random) -> Evidence:
         """A given sentence with the score that the ranking would give it, noise included."""
-        number = self.spans[ref.page][0] + ref.line
-        score = self._score(number, claim, self._weights(claim)) + rng.gauss(0, _NOISE)
-        return replace(self.evidence[number], score=round(score, 4))
+        index = self.spans[ref.page][0] + ref.line
+        score = self._score(index, claim, self._weights(claim)) + rng.gauss(0, _NOISE)
+        return replace(self.evidence[index], score=round(score, 4))
 
     def _weights(self, claim: str) -> dict[str, float]:
         total = len(self.evidence) + 1
@@ -82,9 +82,9 @@ class Ranking:
         scale = sum(idf.values()) or 1.0
         return {word: value / scale for word, value in idf.items()}
 
-    def _score(self, number: int, claim: str, weights: dict[str, float]) -> float:
-        words = self.words[number]
-        title = _TITLE if self.names[self.evidence[number].page] in claim else 0.0
+    def _score(self, index: int, claim: str, weights: dict[str, float]) -> float:
+        words = self.words[index]
+        title = _TITLE if self.names[self.evidence[index].page] in claim else 0.0
         return title + sum(weight for word, weight in weights.items() if word in words)
 
 

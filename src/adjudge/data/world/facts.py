@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from random import Random
 
-from adjudge.data.world.schema import FIXED_POOLS, Kind
+from adjudge.data.world.schema import FIXED_POOLS, KINDS, Kind
 from adjudge.data.world.vocabulary import (
     BAND_TITLES,
     COMPANY_TITLES,
@@ -15,7 +15,6 @@ from adjudge.data.world.vocabulary import (
     NOVEL_TITLES,
     spell,
 )
-from adjudge.data.world.works import KINDS
 
 COUNTS = {"person": 9, "town": 4, "river": 3, "film": 3, "novel": 3, "company": 2, "band": 2}
 """Entities per neighbourhood."""
@@ -70,11 +69,11 @@ def _relations_by_type(kind: Kind) -> tuple[tuple[str, tuple[str, ...]], ...]:
 _BY_TYPE = {name: _relations_by_type(kind) for name, kind in KINDS.items()}
 
 
-def draft(seed: int, number: int, rng: Random) -> Draft:
-    """Draw neighbourhood ``number``: names that no other neighbourhood of the seed has, and all facts."""
+def draft(seed: int, neighbourhood: int, rng: Random) -> Draft:
+    """Draw one neighbourhood: names that no other neighbourhood of the seed has, and all facts."""
     shifts = _shifts(seed)
     names = {
-        kind: [spell(kind, number * count + k, shifts[kind]) for k in range(count)]
+        kind: [spell(kind, neighbourhood * count + k, shifts[kind]) for k in range(count)]
         for kind, count in _SPELLED.items()
     }
     for kind, titles in _TITLES.items():
@@ -131,10 +130,10 @@ def _facts(kind: str, name: str, pools: dict[str, tuple[str, ...]], rng: Random)
     """Values of the same type differ within an entity, so that a value points at one relation."""
     facts: dict[str, str] = {}
     for type_, relations in _BY_TYPE[kind]:
-        drawn = rng.sample(pools[type_], len(relations) + 1)
-        if name in drawn:  # nobody is their own teacher
-            drawn.remove(name)
-        facts.update(zip(relations, drawn, strict=False))
+        values = rng.sample(pools[type_], len(relations) + 1)
+        if name in values:  # nobody is their own teacher
+            values.remove(name)
+        facts.update(zip(relations, values, strict=False))
     return facts
 
 

@@ -24,9 +24,9 @@ def complete(draft: Draft, planned: States, rng: Random) -> States:
         for relation in entity.kind.relations:
             fact = (index, relation.name)
             if fact not in states:
-                drawn = rng.random()
+                chance = rng.random()
                 coarse = relation.type in COARSE
-                states[fact] = MISSING if drawn < 0.22 else COARSER if coarse and drawn < 0.32 else EXACT
+                states[fact] = MISSING if chance < 0.22 else COARSER if coarse and chance < 0.32 else EXACT
         if entity.identity is not None:  # the title gives it away
             states[index, entity.identity] = EXACT
     return states
@@ -36,7 +36,7 @@ def write(draft: Draft, states: States, rng: Random) -> tuple[list[Page], Places
     """The pages of a neighbourhood and where each stated fact stands (mirrored facts stand twice)."""
     mirrored = _mirrors(draft, states, rng)
     pages: list[Page] = []
-    places: Places = {}
+    references: Places = {}
     for index, entity in enumerate(draft.entities):
         lines = _lines(draft, index, entity, states, rng)
         lines += mirrored.get(index, ())
@@ -45,12 +45,14 @@ def write(draft: Draft, states: States, rng: Random) -> tuple[list[Page], Places
         rest = lines[1:]
         rng.shuffle(rest)
         lines[1:] = rest
-        for number, (_, _, facts) in enumerate(lines):
+        for line_number, (_, _, facts) in enumerate(lines):
             for fact in facts:
-                places.setdefault(fact, []).append(SentenceRef(entity.page, number))
-        sentences = tuple(Sentence(text, number, links) for number, (text, links, _) in enumerate(lines))
+                references.setdefault(fact, []).append(SentenceRef(entity.page, line_number))
+        sentences = tuple(
+            Sentence(text, line_number, links) for line_number, (text, links, _) in enumerate(lines)
+        )
         pages.append(Page(entity.page, entity.title, sentences))
-    return pages, places
+    return pages, references
 
 
 def _lines(draft: Draft, index: int, entity: Entity, states: States, rng: Random) -> list[_Line]:
@@ -110,9 +112,9 @@ def _subject(entity: Entity) -> str:
 def _phrase(template: str, entity: Entity, value: str, rng: Random) -> str:
     """Fill in subject and value; a template of several relations keeps its other fields."""
     name = _subject(entity)
-    drawn = rng.random()
-    if drawn < 0.4 and template.startswith("{s}"):
-        name = entity.short[drawn < 0.2]
+    chance = rng.random()
+    if chance < 0.4 and template.startswith("{s}"):
+        name = entity.short[chance < 0.2]
     return _sentence(template.replace("{s}", name).replace("{v}", value))
 
 

@@ -1,8 +1,14 @@
-"""What an entry of the made-up encyclopedia is made of: kinds of entity, their relations, their value types."""
+"""What an entry of the made-up encyclopedia is made of: kinds of entity, their relations, their value types.
+
+``language.toml`` has the kinds and the two-hop relations, with all that pages and claims say of them.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import resources
+
+import msgspec
 
 from adjudge.data.world.vocabulary import OCCUPATIONS, PRODUCTS
 
@@ -49,6 +55,17 @@ class Path:
     target: str
     second: str
     claims: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Language:
+    kinds: tuple[Kind, ...]
+    paths: tuple[Path, ...]
+
+
+_LANGUAGE = msgspec.toml.decode((resources.files(__package__) / "language.toml").read_bytes(), type=_Language)
+KINDS: dict[str, Kind] = {kind.name: kind for kind in _LANGUAGE.kinds}
+PATHS = _LANGUAGE.paths
 
 
 def _years(start: int, stop: int) -> tuple[str, ...]:

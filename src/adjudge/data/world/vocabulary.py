@@ -67,8 +67,8 @@ PRODUCTS = {
 }
 
 
-def spell(kind: str, number: int, shift: int) -> str:
-    """The ``number``-th name of a kind, a different one for every number.
+def spell(kind: str, index: int, shift: int) -> str:
+    """The ``index``-th name of a kind, a different one for every index.
 
     A name is a word and an ending, numbered in mixed radix; ``shift`` (from the seed) and a
     multiplier without a common factor permute them, so neighbours do not rhyme. When these names
@@ -76,7 +76,7 @@ def spell(kind: str, number: int, shift: int) -> str:
     """
     endings = ENDINGS[kind]
     size = len(FIRST) * len(endings)
-    level, rest = divmod(number, size)
+    level, rest = divmod(index, size)
     first, last = divmod((rest * _multiplier(size) + shift) % size, len(endings))
     middle = ""
     while level:

@@ -12,10 +12,10 @@ NOTHING = "–"
 
 @dataclass(frozen=True)
 class Cell:
-    """A text with what sets it apart: ``aside`` and ``tag`` stand behind it, ``shade`` is a share shown as a colour."""
+    """A text with what sets it apart: ``note`` and ``tag`` stand behind it, ``shade`` is a share shown as a colour."""
 
     text: str
-    aside: str = ""
+    note: str = ""
     tag: str = ""
     correct: bool | None = None
     best: bool = False
@@ -25,7 +25,7 @@ class Cell:
     def plain(self) -> str:
         """All that the cell says, in one line without markup; an asterisk is left to the renderer."""
         mark = {None: "", True: "✓", False: "✗"}[self.correct]
-        return " ".join(filter(None, (self.text, self.aside, mark, self.tag and f"[{self.tag}]")))
+        return " ".join(filter(None, (self.text, self.note, mark, self.tag and f"[{self.tag}]")))
 
 
 Entry = str | Cell | tuple[Cell, ...]

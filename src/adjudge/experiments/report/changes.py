@@ -52,7 +52,7 @@ class Change:
         return tuple(
             Cell(
                 text,
-                _source(page, line) + " → ".join(pair),
+                _format_source(page, line) + " → ".join(pair),
                 "gold" if SentenceRef(page, line) in gold else "",
             )
             for (text, page, line), pair in weights.items()
@@ -91,7 +91,7 @@ def pick_pair(summary: Summary, between: tuple[str, str] | None = None) -> tuple
     return summary.arms_of(best.arm.backbone)[0], best
 
 
-def changes(summary: Summary, first: ArmResult, second: ArmResult) -> Changes:
+def find_changes(summary: Summary, first: ArmResult, second: ArmResult) -> Changes:
     """Compare the selected runs of two arms claim by claim; flips come first, then what was fixed or regressed."""
     labels = RunFolder(summary.folder / first.selected.folder).settings().data.label_set
     before, after = (_verdicts(summary.folder / row.selected.predictions) for row in (first, second))
@@ -122,7 +122,7 @@ def _rank(change: Change) -> tuple[bool, bool, float]:
     return (not change.flipped, not (change.fixed or change.regressed), -sureness)
 
 
-def _source(page: str, line: int) -> str:
+def _format_source(page: str, line: int) -> str:
     if not page:
         return ""
     return page_title(page) + (f", line {line} · " if line >= 0 else " · ")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from adjudge.experiments.plan import Arm
-from adjudge.experiments.report.changes import Changes, changes, pick_pair
+from adjudge.experiments.report.changes import Changes, find_changes, pick_pair
 from adjudge.experiments.report.formatting import backbone_name, settings_text
 from adjudge.experiments.report.lambda_curve import LambdaCurve, read_lambda_curve
 from adjudge.experiments.summary import ArmResult, Summary, is_judged, read_record, summarise
@@ -63,14 +63,14 @@ def gather(
     return Content(
         title or summary.title or summary.folder.resolve().name,
         summary,
-        tuple(_unfinished(summary.folder)),
+        tuple(_list_unfinished(summary.folder)),
         {row.arm: tuple(_training_curves(summary, row)) for row in summary.arms},
         lambda_curves,
-        None if pair is None else changes(summary, *pair),
+        None if pair is None else find_changes(summary, *pair),
     )
 
 
-def _unfinished(folder: Path) -> Iterator[str]:
+def _list_unfinished(folder: Path) -> Iterator[str]:
     """Such as ``MiniLM, SR + weighting: seeds 1, 2``."""
     seeds: dict[Arm, list[str]] = {}
     record = read_record(folder)

@@ -96,7 +96,7 @@ def _inline(svg: str, name: str) -> str:
     svg = re.sub(r'\s(?:xmlns(?::xlink)?|version)="[^"]*"', "", svg, count=3)
     svg = svg.replace("xlink:href", "href")
     used = set(re.findall(r'href="#([^"]+)"|url\(#([^)]+)\)', svg))
-    wanted = {one or other for one, other in used}
+    wanted = {url_id or href_id for url_id, href_id in used}
     svg = re.sub(r' id="([^"]+)"', lambda m: f' id="{name}-{m[1]}"' if m[1] in wanted else "", svg)
     svg = re.sub(r'href="#|url\(#', lambda m: f"{m[0]}{name}-", svg)
     for colour, variable in VARIABLES.items():

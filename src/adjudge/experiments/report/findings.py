@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from adjudge.evaluation.render import percent
 from adjudge.evaluation.statistics import Interval
-from adjudge.experiments.report.formatting import LEVEL, backbone_name, judgement, probability, signed
+from adjudge.experiments.report.formatting import LEVEL, backbone_name, format_signed, judgement, probability
 from adjudge.experiments.summary import ArmResult, BaselineComparison, Summary
 
 
@@ -14,20 +14,20 @@ def findings(summary: Summary) -> list[str]:
     """For each backbone: how many arms differ, the best of them, and its contradictions."""
     sentences = []
     for backbone in summary.backbones:
-        where = f"{backbone_name(backbone)}: " if len(summary.backbones) > 1 else ""
-        sentences += [where + sentence for sentence in _of_backbone(summary.arms_of(backbone))]
+        prefix = f"{backbone_name(backbone)}: " if len(summary.backbones) > 1 else ""
+        sentences += [prefix + sentence for sentence in _describe_backbone(summary.arms_of(backbone))]
     return sentences
 
 
-def _of_backbone(rows: Sequence[ArmResult]) -> list[str]:
+def _describe_backbone(rows: Sequence[ArmResult]) -> list[str]:
     base = rows[0]
     others = [(row, row.baseline_comparison) for row in rows if row.baseline_comparison is not None]
     if not others:
         return [f"Only the baseline is finished: LA {percent(base.selected.scores.label_accuracy)}."]
     best, comparison = max(others, key=lambda pair: pair[0].selected.scores.label_accuracy)
-    sentences = [_how_many(others), _best_arm(best, comparison)]
+    sentences = [_count_significant(others), _best_arm(best, comparison)]
     if len(best.runs) > 1:
-        mean = _within(comparison.mean_label_accuracy)
+        mean = _format_interval(comparison.mean_label_accuracy)
         sentences.append(
             f"Averaged over its {len(best.runs)} seeds, the LA of {best.arm.name} differs by {mean}."
         )
@@ -39,7 +39,7 @@ def _of_backbone(rows: Sequence[ArmResult]) -> list[str]:
     return sentences
 
 
-def _how_many(others: Sequence[tuple[ArmResult, BaselineComparison]]) -> str:
+def _count_significant(others: Sequence[tuple[ArmResult, BaselineComparison]]) -> str:
     differing = [f"{row.arm.name} {judgement(item)}" for row, item in others if item.holm_p < LEVEL]
     what = "significantly from CE in label accuracy"
     if not differing:
@@ -55,13 +55,13 @@ def _best_arm(row: ArmResult, comparison: BaselineComparison) -> str:
     verdict = f"{judgement(comparison)} than CE" if comparison.holm_p < LEVEL else "no difference shown"
     return (
         f"Best of them, {row.arm.name}: LA {100 * row.selected.scores.label_accuracy:.1f} "
-        f"({_within(comparison.label_accuracy, ', ')}, Holm p {probability(comparison.holm_p)}): {verdict}."
+        f"({_format_interval(comparison.label_accuracy, ', ')}, Holm p {probability(comparison.holm_p)}): {verdict}."
     )
 
 
-def _within(interval: Interval, between: str = " points, ") -> str:
-    low, high = signed(interval.low, 1), signed(interval.high, 1)
-    return f"{signed(interval.estimate, 1)}{between}95% interval {low} to {high}"
+def _format_interval(interval: Interval, between: str = " points, ") -> str:
+    low, high = format_signed(interval.low, 1), format_signed(interval.high, 1)
+    return f"{format_signed(interval.estimate, 1)}{between}95% interval {low} to {high}"
 
 
 def _plain_rate(interval: Interval) -> str:

@@ -26,12 +26,12 @@ def backbone_name(backbone: str) -> str:
     return BACKBONES.get(backbone, backbone)
 
 
-def short(label: str) -> str:
+def short_label(label: str) -> str:
     """A label as tables show it."""
     return SHORT.get(label, label)
 
 
-def signed(value: float, digits: int = 2) -> str:
+def format_signed(value: float, digits: int = 2) -> str:
     """A difference in percentage points, such as ``−0.10``."""
     rounded = round(100 * value, digits) + 0.0  # a rounded −0 becomes 0
     return f"{rounded:+.{digits}f}".replace("-", "−")
@@ -41,7 +41,8 @@ def difference(interval: Interval | None) -> str:
     """A difference with its interval, such as ``+0.80 [−1.20, +2.80]``."""
     if interval is None:
         return NOTHING
-    return f"{signed(interval.estimate)} [{signed(interval.low)},\N{NO-BREAK SPACE}{signed(interval.high)}]"
+    low, high = format_signed(interval.low), format_signed(interval.high)
+    return f"{format_signed(interval.estimate)} [{low},\N{NO-BREAK SPACE}{high}]"
 
 
 def rate(interval: Interval | None) -> str:

@@ -17,7 +17,7 @@ RECORD = "tuning.json"
 
 
 @dataclass(frozen=True)
-class Point:
+class CurvePoint:
     """One run of a tuning; a stopped one was given up at ``step`` and says nothing of a whole training."""
 
     lam: float | None
@@ -51,7 +51,7 @@ class LambdaCurve:
 
     objective: str
     weighted: bool
-    points: tuple[Point, ...]
+    points: tuple[CurvePoint, ...]
     selected: Selected | None = None
     protocol: str = ""
 

@@ -61,10 +61,10 @@ def _parts(report: Report) -> Iterator[str]:
                 floats = [item for block in blocks if isinstance(block, Table) for item in _floats(block)]
             for body, caption, environment in floats:
                 labels[label] += 1
-                number = f"-{labels[label]}" if labels[label] > 1 else ""
+                suffix = f"-{labels[label]}" if labels[label] > 1 else ""
                 yield (
                     f"\\begin{{{environment}}}[t]\n  \\centering\\footnotesize\n{body}\n"
-                    f"  \\caption{{{caption}}}\n  \\label{{{label}{number}}}\n\\end{{{environment}}}"
+                    f"  \\caption{{{caption}}}\n  \\label{{{label}{suffix}}}\n\\end{{{environment}}}"
                 )
             yield from (escape(block) for block in blocks if isinstance(block, str))
 
@@ -93,14 +93,14 @@ def _tabular(table: Table, rows: Sequence[Sequence[Entry] | str], columns: Seque
     width = f"p{{{0.72 / len(table.long):.2f}\\linewidth}}" if table.long else ""
     layout = [width if n in table.long else "l" if n < table.words else "r" for n in columns]
     lines = [" & ".join(escape(table.head[n]) for n in columns) + r" \\", r"\midrule"]
-    for number, row in enumerate(rows):
+    for index, row in enumerate(rows):
         if isinstance(row, str):
-            lines += [r"\midrule"] * (number > 0)
+            lines += [r"\midrule"] * (index > 0)
             lines.append(rf"\multicolumn{{{len(columns)}}}{{l}}{{{escape(row)}}} \\")
             lines.append(rf"\cmidrule(lr){{1-{len(columns)}}}")
         else:
             lines.append(" & ".join(_entry(row[n]) for n in columns) + r" \\")
-    return _framed("".join(layout), lines)
+    return _frame("".join(layout), lines)
 
 
 def _entry(entry: Entry) -> str:
@@ -112,7 +112,7 @@ def _cell(cell: Cell) -> str:
     return (rf"\textbf{{{text}}}" if cell.best else text) + ("*" if cell.star else "")
 
 
-def _framed(layout: str, lines: Sequence[str]) -> str:
+def _frame(layout: str, lines: Sequence[str]) -> str:
     inner = "\n".join(f"    {line}" for line in (r"\toprule", *lines, r"\bottomrule"))
     return f"  \\begin{{tabular}}{{{layout}}}\n{inner}\n  \\end{{tabular}}"
 
@@ -136,11 +136,11 @@ def _matrix(table: Table) -> str:
     size = len(table.head) - 1
     lines = [rf" & & \multicolumn{{{size}}}{{c}}{{Prediction}} \\", rf"\cmidrule{{3-{size + 2}}}"]
     lines += [" & & " + " & ".join(map(escape, table.head[1:])) + r" \\", r"\midrule"]
-    for number, row in enumerate(table.rows):
+    for index, row in enumerate(table.rows):
         name, *counts = (_entry(entry) for entry in row)
-        lead = f"{'Gold' if number == size // 2 else ''} & {name}"
-        if number == size:  # the totals
+        lead = f"{'Gold' if index == size // 2 else ''} & {name}"
+        if index == size:  # the totals
             lines.append(r"\midrule")
             lead = f"{name} & "
         lines.append(f"{lead} & " + " & ".join(counts) + r" \\")
-    return _framed("ll " + "r" * size, lines)
+    return _frame("ll " + "r" * size, lines)

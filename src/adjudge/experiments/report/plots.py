@@ -122,12 +122,12 @@ def _lines(
     for run in runs:
         width, alpha = (1.6, 1.0) if run.selected else (0.8, 0.45)
         look: dict[str, Any] = {"color": colour, "linestyle": dash, "linewidth": width, "alpha": alpha}
-        upper.plot(*smoothed(run.loss), **look)
+        upper.plot(*smooth(run.loss), **look)
         steps, shares = [step for step, _ in run.accuracy], [100 * value for _, value in run.accuracy]
         lower.plot(steps, shares, label=name if run.selected else None, **look)
 
 
-def smoothed(points: Sequence[tuple[int, float]]) -> tuple[list[float], list[float]]:
+def smooth(points: Sequence[tuple[int, float]]) -> tuple[list[float], list[float]]:
     """Means of neighbouring steps: the loss of single batches hides the course."""
     size = max(1, -(-len(points) // _SMOOTHED))
     blocks = [points[start : start + size] for start in range(0, len(points), size)]
@@ -182,8 +182,8 @@ def lambda_plot(curve: LambdaCurve, name: str) -> str:
     betas = sorted({point.beta for point in curve.points}, key=lambda beta: -1.0 if beta is None else beta)
     with drawing(3.2) as canvas:
         (axes,) = canvas.axes
-        for number, beta in enumerate(betas):
-            _lambda_line(axes, curve, beta, *looks[number % len(looks)])
+        for index, beta in enumerate(betas):
+            _lambda_line(axes, curve, beta, *looks[index % len(looks)])
         for mean in filter(curve.is_selected, means(curve)):
             at = (mean.lam, 100 * mean.label_accuracy)
             ring: dict[str, Any] = {"marker": "o", "markersize": 13, "markerfacecolor": "none"}

@@ -86,8 +86,8 @@ def _column(shares: Sequence[float], stars: Sequence[bool]) -> list[Cell]:
     """
     printed = [Decimal(f"{100 * share:.2f}") for share in shares]
     best = max(printed) if len(printed) > 1 else None
-    asides = ["", *(f"({value - printed[0]:+})".replace("-", "−") for value in printed[1:])]
+    notes = ["", *(f"({value - printed[0]:+})".replace("-", "−") for value in printed[1:])]
     return [
-        Cell(f"{value}", aside, best=value == best, star=star)
-        for value, aside, star in zip(printed, asides, stars, strict=True)
+        Cell(f"{value}", note, best=value == best, star=star)
+        for value, note, star in zip(printed, notes, stars, strict=True)
     ]

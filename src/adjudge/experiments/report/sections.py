@@ -31,7 +31,7 @@ from adjudge.experiments.report.formatting import (
     judgement,
     probability,
     rate,
-    short,
+    short_label,
     spread,
 )
 from adjudge.experiments.report.lambda_curve import LambdaCurve, best_of_each_lambda
@@ -154,7 +154,7 @@ def _classes(content: Content, arms: Arms) -> Iterator[Block]:
             {
                 "Objective": row.arm.name,
                 **{
-                    f"Recall {short(label)}": percent(of_class.recall)
+                    f"Recall {short_label(label)}": percent(of_class.recall)
                     for label, of_class in row.selected.scores.per_class.items()
                 },
                 "Contradiction rate": rate(row.contradiction),
@@ -182,8 +182,8 @@ def _training(content: Content, arms: Arms) -> Iterator[Block]:
                 "Objective": arm.name,
                 "Seed": f"{run.seed} (selected)" if run.selected else f"{run.seed}",
                 "Steps": f"{run.loss[-1][0]:,}",
-                "Loss, first": f"{plots.smoothed(run.loss)[1][0]:.3f}",
-                "Loss, last": f"{plots.smoothed(run.loss)[1][-1]:.3f}",
+                "Loss, first": f"{plots.smooth(run.loss)[1][0]:.3f}",
+                "Loss, last": f"{plots.smooth(run.loss)[1][-1]:.3f}",
                 "Tuning LA, best": percent(max((value for _, value in run.accuracy), default=None)),
                 "Tuning LA, last": percent(run.accuracy[-1][1] if run.accuracy else None),
             }
@@ -220,7 +220,7 @@ def _calibration(content: Content, arms: Arms) -> Iterator[Block]:
 
 def _matrices(content: Content, arms: Arms) -> Iterator[Block]:
     yield "Rows are gold, columns predicted; counts, shaded by their share of the gold class."
-    names = tuple(map(short, content.summary.labels))
+    names = tuple(map(short_label, content.summary.labels))
     for row in arms:
         scores = row.selected.scores
         fever = "" if scores.fever_score is None else f"FS {percent(scores.fever_score)}, "
@@ -274,14 +274,14 @@ def _changed_predictions(content: Content) -> Iterator[Section]:
         return
     first, second = changes.first.arm.name, changes.second.arm.name
     several = len(content.summary.backbones) > 1
-    where = f" with {backbone_name(changes.second.arm.backbone)}" if several else ""
+    with_backbone = f" with {backbone_name(changes.second.arm.backbone)}" if several else ""
     blocks: list[Block] = [
-        f"{len(changes.all):,} of {content.summary.n:,} claims got another label{where}. Of these, {second} alone is "
-        f"right on {changes.count('fixed'):,} and {first} alone on {changes.count('regressed'):,}; "
-        f"{changes.count('flipped'):,} changed between SUPPORTS and REFUTES."
+        f"{len(changes.all):,} of {content.summary.n:,} claims got another label{with_backbone}. "
+        f"Of these, {second} alone is right on {changes.count('fixed'):,} and {first} alone on "
+        f"{changes.count('regressed'):,}; {changes.count('flipped'):,} changed between SUPPORTS and REFUTES."
     ]
     if changes.all:
-        shown = f"{MOST_CHANGES} of " if len(changes.all) > MOST_CHANGES else ""
+        limit = f"{MOST_CHANGES} of " if len(changes.all) > MOST_CHANGES else ""
         table = Table(
             f"Verdicts with the model's confidence. Behind each sentence the weight that {first} and {second} laid "
             "on it; “gold” where the annotators named it.",
@@ -289,7 +289,7 @@ def _changed_predictions(content: Content) -> Iterator[Section]:
             tuple(tuple(_change_row(change)) for change in changes.all[:MOST_CHANGES]),
             words=5,
             long=(0, 4),
-            summary=f"{shown}{len(changes.all)} claims, changes between SUPPORTS and REFUTES first",
+            summary=f"{limit}{len(changes.all)} claims, changes between SUPPORTS and REFUTES first",
         )
         blocks.append(table)
     yield Section(f"Changed predictions: {first} and {second}", tuple(blocks))
@@ -297,10 +297,10 @@ def _changed_predictions(content: Content) -> Iterator[Section]:
 
 def _change_row(change: Change) -> Iterator[Entry]:
     yield Cell(change.first.claim, tag="S↔R" if change.flipped else "")
-    yield short(change.truth.label)
+    yield short_label(change.truth.label)
     for verdict in (change.first, change.second):
         correct = verdict.label == change.truth.label
-        yield Cell(short(verdict.answer), f"{verdict.confidence:.2f}", correct=correct)
+        yield Cell(short_label(verdict.answer), f"{verdict.confidence:.2f}", correct=correct)
     yield change.sentences or "no evidence"
 
 

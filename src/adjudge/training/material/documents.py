@@ -27,7 +27,7 @@ WEIGHTS = {
     "decision": 2,
     "limit": 2,
 }
-"""How much oftener a frame with many wordings is drawn; others once."""
+"""How often a frame with many wordings is drawn, compared with 1 for the others."""
 
 
 def document_groups(count: int, seed: int) -> Iterator[list[Example]]:
@@ -35,12 +35,12 @@ def document_groups(count: int, seed: int) -> Iterator[list[Example]]:
     names = list(FRAMES)
     weights = [WEIGHTS.get(name, 1) for name in names]
     rng = random.Random(f"documents {seed}")
-    for number in range(count):
+    for index in range(count):
         name = rng.choices(names, weights)[0]
-        yield group_of(FRAMES[name](rng), f"{name}-{number}", rng)
+        yield build_group(FRAMES[name](rng), f"{name}-{index}", rng)
 
 
-def group_of(fact: Fact, identity: str, rng: random.Random) -> list[Example]:
+def build_group(fact: Fact, identity: str, rng: random.Random) -> list[Example]:
     """One claim of every label about a fact, each with a wording of its own."""
     examples = []
     for label, claims in (
@@ -50,9 +50,9 @@ def group_of(fact: Fact, identity: str, rng: random.Random) -> list[Example]:
     ):
         if not claims:
             continue
-        shown = rng.choice(fact.evidence)
+        evidence = rng.choice(fact.evidence)
         claim = rng.choice(claims)
-        if claim == shown and rng.random() < 0.9:  # a copy teaches nothing
+        if claim == evidence and rng.random() < 0.9:  # a copy teaches nothing
             claim = rng.choice(claims)
-        examples.append(Example(f"{identity}-{label.name[0]}", claim, (Evidence(shown),), label.value))
+        examples.append(Example(f"{identity}-{label.name[0]}", claim, (Evidence(evidence),), label.value))
     return examples

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import random
 
-from adjudge.training.material.text import Fact, filled, in_words, other
-from adjudge.training.material.wordings import wordings
+from adjudge.training.material.text import Fact, fill, pick_other, spell_number
+from adjudge.training.material.wordings import read_wordings
 from adjudge.training.material.words import FIRST_NAMES, LAST_NAMES, PLACES
 
 _TITLES = ("Mr", "Ms", "Dr", "Mrs", "Professor")
 
 
-def person(rng: random.Random) -> str:
+def draw_person(rng: random.Random) -> str:
     """A first and a last name, sometimes a title and the last."""
     if rng.random() < 0.2:
         return f"{rng.choice(_TITLES)} {rng.choice(LAST_NAMES)}"
@@ -20,7 +20,7 @@ def person(rng: random.Random) -> str:
 
 def decision(rng: random.Random) -> Fact:
     """What a body decided, in words or by how many votes."""
-    texts = wordings("events")["decision"]
+    texts = read_wordings("events")["decision"]
     body, matter = rng.choice(texts["bodies"]), rng.choice(texts["matters"])
     approved = rng.random() < 0.5
     same, turned = ("approved", "rejected") if approved else ("rejected", "approved")
@@ -29,106 +29,107 @@ def decision(rng: random.Random) -> Fact:
     slots = {
         "who": body,
         "what": matter,
-        "who2": other(rng, texts["bodies"], body),
-        "what2": other(rng, texts["matters"], matter),
-        "someone": person(rng),
+        "who2": pick_other(rng, texts["bodies"], body),
+        "what2": pick_other(rng, texts["matters"], matter),
+        "someone": draw_person(rng),
         "city": rng.choice(PLACES),
         "ayes": ayes,
         "noes": noes,
-        "ayes_words": in_words(ayes),
-        "noes_words": in_words(noes),
+        "ayes_words": spell_number(ayes),
+        "noes_words": spell_number(noes),
     }
     if rng.random() < 0.35:
-        evidence = filled(texts["counted"], **slots)
+        evidence = fill(texts["counted"], **slots)
     else:
         end = rng.choice(texts["ends"])
-        evidence = filled([text + end for text in texts[same]], **slots)
-    unrelated = filled(texts[rng.choice(["approved", "rejected"])], who=body, what=slots["what2"])
+        evidence = fill([text + end for text in texts[same]], **slots)
+    unrelated = fill(texts[rng.choice(["approved", "rejected"])], who=body, what=slots["what2"])
     return Fact(
         evidence,
-        filled(texts[same], **slots),
-        filled(texts[turned], **slots),
-        unrelated + filled(texts["open"], **slots),
+        fill(texts[same], **slots),
+        fill(texts[turned], **slots),
+        unrelated + fill(texts["open"], **slots),
     )
 
 
 def deed(rng: random.Random) -> Fact:
     """Who did what: actively, passively, with the wrong person, or denied."""
-    texts = wordings("events")["deed"]
-    one = rng.choice(texts["deeds"])
-    (past, participle), thing = _forms(one)
-    (past2, participle2), thing2 = _forms(other(rng, texts["deeds"], one))
-    who, wrong = person(rng), person(rng)
+    texts = read_wordings("events")["deed"]
+    deed_text = rng.choice(texts["deeds"])
+    (past, participle), thing = _split_forms(deed_text)
+    (past2, participle2), thing2 = _split_forms(pick_other(rng, texts["deeds"], deed_text))
+    who, wrong = draw_person(rng), draw_person(rng)
     slots = {"who": who, "wrong": wrong, "past": past, "part": participle, "thing": thing}
     slots |= {"past2": past2, "part2": participle2, "thing2": thing2, "city": rng.choice(PLACES)}
     when = rng.choice(texts["ends"]).format(year=rng.randint(1950, 2024), city=rng.choice(PLACES))
     if rng.random() < 0.3:
         named = {**slots, "who": f"{who}, {rng.choice(texts['jobs'])},"}
-        evidence = filled([f"{text}{when}" for text in texts["named"]], **named)
+        evidence = fill([f"{text}{when}" for text in texts["named"]], **named)
     else:
-        evidence = filled([f"{text}{when}" for text in texts["done"]], **slots)
+        evidence = fill([f"{text}{when}" for text in texts["done"]], **slots)
     return Fact(
         evidence,
-        filled(texts["done"], **slots),
-        filled(texts["done"], **{**slots, "who": wrong}) + filled(texts["denied"], **slots),
-        filled(texts["open"], **slots),
+        fill(texts["done"], **slots),
+        fill(texts["done"], **{**slots, "who": wrong}) + fill(texts["denied"], **slots),
+        fill(texts["open"], **slots),
     )
 
 
 def office(rng: random.Random) -> Fact:
     """Who holds an office, and since when."""
-    texts = wordings("events")["office"]
-    role, house, who, wrong = (
-        rng.choice(texts["roles"]),
-        rng.choice(texts["houses"]),
-        person(rng),
-        person(rng),
-    )
+    texts = read_wordings("events")["office"]
+    role, house = rng.choice(texts["roles"]), rng.choice(texts["houses"])
+    who, wrong = draw_person(rng), draw_person(rng)
     slots = {"r": role, "h": house, "who": who, "wrong": wrong, "y": rng.randint(1990, 2024)}
-    slots |= {"r2": other(rng, texts["roles"], role), "h2": other(rng, texts["houses"], house)}
+    slots |= {"r2": pick_other(rng, texts["roles"], role), "h2": pick_other(rng, texts["houses"], house)}
     return Fact(
-        filled(texts["held"] + texts["since"] * 2, **slots),
-        filled(texts["held"], **slots),
-        filled(texts["held"], **{**slots, "who": wrong}) + filled(texts["denied"], **slots),
-        filled(texts["open"], **slots),
+        fill(texts["held"] + texts["since"] * 2, **slots),
+        fill(texts["held"], **slots),
+        fill(texts["held"], **{**slots, "who": wrong}) + fill(texts["denied"], **slots),
+        fill(texts["open"], **slots),
     )
 
 
 def location(rng: random.Random) -> Fact:
     """Where a thing is kept."""
-    texts = wordings("events")["location"]
-    thing, spot = rng.choice(texts["things"]), rng.choice(texts["spots"])
-    slots = {"x": thing, "p": spot, "wrong": other(rng, texts["spots"], spot)}
+    texts = read_wordings("events")["location"]
+    subject, spot = rng.choice(texts["things"]), rng.choice(texts["spots"])
+    slots = {"x": subject, "p": spot, "wrong": pick_other(rng, texts["spots"], spot)}
     return Fact(
-        filled(texts["kept"], **slots),
-        filled(texts["kept"], **slots),
-        filled(texts["kept"], x=thing, p=slots["wrong"]) + filled(texts["denied"], **slots),
-        filled(texts["kept"], x=other(rng, texts["things"], thing), p=spot) + filled(texts["open"], **slots),
+        fill(texts["kept"], **slots),
+        fill(texts["kept"], **slots),
+        fill(texts["kept"], x=subject, p=slots["wrong"]) + fill(texts["denied"], **slots),
+        fill(texts["kept"], x=pick_other(rng, texts["things"], subject), p=spot)
+        + fill(texts["open"], **slots),
     )
 
 
 def contents(rng: random.Random) -> Fact:
     """What something contains or is free of."""
-    texts = wordings("events")["contents"]
-    thing, stuff = rng.choice(texts["things"]), rng.choice(texts["stuffs"])
+    texts = read_wordings("events")["contents"]
+    product, ingredient = rng.choice(texts["things"]), rng.choice(texts["stuffs"])
     has = rng.random() < 0.5
     same, turned = ("with", "without") if has else ("without", "with")
-    slots = {"x": thing, "s": stuff}
-    evidence = filled(texts[same], **slots)
+    slots = {"x": product, "s": ingredient}
+    evidence = fill(texts[same], **slots)
     if has:
-        first, second = rng.sample([s for s in texts["stuffs"] if s != stuff], 2)
-        listed = rng.sample([stuff, first, second], 3)
-        evidence += filled([f"ingredients of {thing}: {listed[0]}, {listed[1]} and {listed[2]}"])
-        opens = filled(texts["open"], **slots)
+        first, second = rng.sample([s for s in texts["stuffs"] if s != ingredient], 2)
+        listed = rng.sample([ingredient, first, second], 3)
+        evidence += fill([f"ingredients of {product}: {listed[0]}, {listed[1]} and {listed[2]}"])
+        opens = fill(texts["open"], **slots)
     else:
-        opens = filled(texts[rng.choice(["with", "without"])], x=thing, s=other(rng, texts["stuffs"], stuff))
-    opens += filled(texts[rng.choice(["with", "without"])], x=other(rng, texts["things"], thing), s=stuff)
-    return Fact(evidence, filled(texts[same], **slots), filled(texts[turned], **slots), opens)
+        opens = fill(
+            texts[rng.choice(["with", "without"])], x=product, s=pick_other(rng, texts["stuffs"], ingredient)
+        )
+    opens += fill(
+        texts[rng.choice(["with", "without"])], x=pick_other(rng, texts["things"], product), s=ingredient
+    )
+    return Fact(evidence, fill(texts[same], **slots), fill(texts[turned], **slots), opens)
 
 
 def finding(rng: random.Random) -> Fact:
     """What a study found: a rise, a fall, or no effect."""
-    texts = wordings("events")["finding"]
+    texts = read_wordings("events")["finding"]
     cause, effect = rng.choice(texts["causes"]), rng.choice(texts["effects"])
     ways = ("raises", "lowers", "neither")
     way = rng.choice(["raises", "raises", "lowers", "lowers", "neither"])
@@ -137,36 +138,36 @@ def finding(rng: random.Random) -> Fact:
     end = rng.choice(texts["ends"] + (texts["ends_of_change"] if way != "neither" else []))
     end = end.format(n=rng.randint(4, 60))
     evidence = [opening + text + (end if text.endswith("{e}") else "") for text in texts[way]]
-    supports = filled(texts[way], **slots)
+    supports = fill(texts[way], **slots)
     if way != "neither":
-        supports += filled(texts["affects"], **slots)
+        supports += fill(texts["affects"], **slots)
     return Fact(
-        filled(evidence, **slots),
+        fill(evidence, **slots),
         supports,
-        [text for name in ways if name != way for text in filled(texts[name], **slots)],
-        filled(texts[rng.choice(ways)], c=cause, e=other(rng, texts["effects"], effect))
-        + filled(texts[rng.choice(ways)], c=other(rng, texts["causes"], cause), e=effect),
+        [text for name in ways if name != way for text in fill(texts[name], **slots)],
+        fill(texts[rng.choice(ways)], c=cause, e=pick_other(rng, texts["effects"], effect))
+        + fill(texts[rng.choice(ways)], c=pick_other(rng, texts["causes"], cause), e=effect),
     )
 
 
 def quantified(rng: random.Random) -> Fact:
     """All, some, none, only."""
-    texts = wordings("events")["quantified"]
+    texts = read_wordings("events")["quantified"]
     things, done = rng.choice(texts["wholes"]), rng.choice(texts["deeds"])
     ways = ("every", "none", "some")
     way = rng.choice(ways)
-    slots = {"x": things, "d": done, "n": in_words(rng.randint(2, 9))}
+    slots = {"x": things, "d": done, "n": spell_number(rng.randint(2, 9))}
     return Fact(
-        filled(texts[way], **slots),
-        filled(texts[way] + texts.get(f"besides_{way}", []), **slots),
-        [text for name in ways if name != way for text in filled(texts[name], **slots)]
-        + filled(texts.get(f"against_{way}", []), **slots),
-        filled(texts[rng.choice(ways)], **{**slots, "d": other(rng, texts["deeds"], done)})
-        + filled(texts[rng.choice(ways)], **{**slots, "x": other(rng, texts["wholes"], things)}),
+        fill(texts[way], **slots),
+        fill(texts[way] + texts.get(f"besides_{way}", []), **slots),
+        [text for name in ways if name != way for text in fill(texts[name], **slots)]
+        + fill(texts.get(f"against_{way}", []), **slots),
+        fill(texts[rng.choice(ways)], **{**slots, "d": pick_other(rng, texts["deeds"], done)})
+        + fill(texts[rng.choice(ways)], **{**slots, "x": pick_other(rng, texts["wholes"], things)}),
     )
 
 
-def _forms(deed_text: str) -> tuple[list[str], str]:
+def _split_forms(deed_text: str) -> tuple[list[str], str]:
     """``wrote/written the report`` → ([wrote, written], the report)."""
     forms, _, thing = deed_text.partition(" ")
     return forms.split("/"), thing

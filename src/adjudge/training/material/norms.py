@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from adjudge.training.material.text import Fact, filled, other
-from adjudge.training.material.wordings import wordings
+from adjudge.training.material.text import Fact, fill, pick_other
+from adjudge.training.material.wordings import read_wordings
 
 _STATE_OPENINGS = (
     *(
@@ -28,27 +28,27 @@ _STATE_ENDS = (
 
 def permission(rng: random.Random) -> Fact:
     """What somebody may or must not do."""
-    texts = wordings("norms")["permission"]
+    texts = read_wordings("norms")["permission"]
     allowed = rng.random() < 0.45
     world = rng.choice(texts["world"])
-    who, where, actions = world["who"], world["where"], world["actions"]
+    who, location, actions = world["who"], world["where"], world["actions"]
     action = rng.choice(actions)
-    where_of_evidence = where if rng.random() < 0.6 else ""
-    where_of_claim = where_of_evidence if rng.random() < 0.6 else ""
+    evidence_location = location if rng.random() < 0.6 else ""
+    claim_location = evidence_location if rng.random() < 0.6 else ""
     slots = {"who": who, **_action(action), **_verbs(who)}
     same, turned = texts["allowed"], texts["forbidden"]
     if not allowed:
         same, turned = turned, same
     opening = rng.choice(texts["openings"]).format(n=rng.randint(2, 19))
-    unrelated = slots | _action(other(rng, actions, action))
+    unrelated = slots | _action(pick_other(rng, actions, action))
 
     def claims(templates: Sequence[str], slots: dict[str, str]) -> list[str]:
-        return filled(_with_place(templates, where_of_claim), where=where_of_claim, **slots)
+        return fill(_drop_placed(templates, claim_location), where=claim_location, **slots)
 
     return Fact(
-        filled(
-            [opening + text for text in _with_place(same, where_of_evidence)],
-            where=where_of_evidence,
+        fill(
+            [opening + text for text in _drop_placed(same, evidence_location)],
+            where=evidence_location,
             **slots,
         ),
         claims(same, slots),
@@ -59,7 +59,7 @@ def permission(rng: random.Random) -> Fact:
 
 def duty(rng: random.Random) -> Fact:
     """What somebody has to do, or need not do."""
-    texts = wordings("norms")["duty"]
+    texts = read_wordings("norms")["duty"]
     world = rng.choice(texts["world"])
     who, actions = world["who"], world["actions"]
     action = rng.choice(actions)
@@ -72,51 +72,51 @@ def duty(rng: random.Random) -> Fact:
         **_action(action if verbs["are"] == "are" else action.replace("their", "its")),
         **verbs,
     }
-    unrelated = slots | _action(other(rng, actions, action))
-    openings = wordings("norms")["permission"]["openings"]
+    unrelated = slots | _action(pick_other(rng, actions, action))
+    openings = read_wordings("norms")["permission"]["openings"]
     opening = rng.choice(openings).format(n=rng.randint(2, 19))
     return Fact(
-        filled([opening + text for text in same], **slots),
-        filled(same, **slots),
-        filled(turned, **slots),
-        filled(rng.choice([texts["required"], texts["optional"]]), **unrelated),
+        fill([opening + text for text in same], **slots),
+        fill(same, **slots),
+        fill(turned, **slots),
+        fill(rng.choice([texts["required"], texts["optional"]]), **unrelated),
     )
 
 
 def state(rng: random.Random) -> Fact:
     """What a thing is, or is the opposite of."""
-    kind = rng.choice(wordings("norms")["state"]["kind"])
-    things, yes, no = kind["things"], kind["yes"], kind["no"]
-    thing = rng.choice(things)
+    kind = rng.choice(read_wordings("norms")["state"]["kind"])
+    subjects, yes, no = kind["things"], kind["yes"], kind["no"]
+    subject = rng.choice(subjects)
     same, turned = (yes, no) if rng.random() < 0.5 else (no, yes)
     opening, end = rng.choice(_STATE_OPENINGS), rng.choice(_STATE_ENDS)
     if same is yes and "still" in " ".join(yes):
         end = ""
     return Fact(
-        [_extended(text, opening, end) for text in _about(thing, same)],
-        _about(thing, same),
-        _about(thing, turned),
-        _about(other(rng, things, thing), rng.choice([yes, no])),
+        [_extend(text, opening, end) for text in _fill_subject(subject, same)],
+        _fill_subject(subject, same),
+        _fill_subject(subject, turned),
+        _fill_subject(pick_other(rng, subjects, subject), rng.choice([yes, no])),
     )
 
 
 def condition(rng: random.Random) -> Fact:
     """What is given on one condition only."""
-    texts = wordings("norms")["condition"]
+    texts = read_wordings("norms")["condition"]
     benefit, needed = rng.choice(texts["benefits"]), rng.choice(texts["conditions"])
     slots = {
         "gift": benefit,
         "cond": needed,
-        "other": other(rng, texts["conditions"], needed),
-        "gift2": other(rng, texts["benefits"], benefit),
+        "other": pick_other(rng, texts["conditions"], needed),
+        "gift2": pick_other(rng, texts["benefits"], benefit),
     }
-    return Fact(*(filled(texts[part], **slots) for part in ("evidence", "supports", "refutes", "open")))
+    return Fact(*(fill(texts[part], **slots) for part in ("evidence", "supports", "refutes", "open")))
 
 
-def gerund(action: str) -> str:
+def form_gerund(action: str) -> str:
     """``keep dogs`` → ``keeping dogs``."""
     verb, _, rest = action.partition(" ")
-    irregular: dict[str, str] = wordings("norms")["gerunds"]
+    irregular: dict[str, str] = read_wordings("norms")["gerunds"]
     if verb in irregular:
         form = irregular[verb]
     elif verb.endswith("e") and not verb.endswith("ee"):
@@ -127,7 +127,7 @@ def gerund(action: str) -> str:
 
 
 def _action(action: str) -> dict[str, str]:
-    return {"act": action, "doing": gerund(action)}
+    return {"act": action, "doing": form_gerund(action)}
 
 
 def _verbs(who: str) -> dict[str, str]:
@@ -136,40 +136,40 @@ def _verbs(who: str) -> dict[str, str]:
     return {"are": "are", "have": "have", "do": "do"}
 
 
-def _with_place(templates: Sequence[str], place: str) -> list[str]:
+def _drop_placed(templates: Sequence[str], location: str) -> list[str]:
     """Without a place, no template that begins with one."""
-    return [text for text in templates if place or not text.startswith("{where}")]
+    return [text for text in templates if location or not text.startswith("{where}")]
 
 
-def _about(subject: str, wordings_of_state: Sequence[str]) -> list[str]:
-    return filled(
+def _fill_subject(subject: str, wordings_of_state: Sequence[str]) -> list[str]:
+    return fill(
         [
-            wording.format(it=subject) if "{it}" in wording else f"{subject} {_agreeing(subject, wording)}"
+            wording.format(it=subject) if "{it}" in wording else f"{subject} {_agree_with(subject, wording)}"
             for wording in wordings_of_state
         ]
     )
 
 
-def _agreeing(subject: str, wording: str) -> str:
+def _agree_with(subject: str, wording: str) -> str:
     if not subject.startswith("the boots"):
         return wording
-    for one, many in (
+    for singular, plural in (
         ("is ", "are "),
         ("has ", "have "),
         ("keeps", "keep"),
         ("withstands", "withstand"),
         ("lets", "let"),
     ):
-        if wording.startswith(one):
-            return many + wording[len(one) :]
+        if wording.startswith(singular):
+            return plural + wording[len(singular) :]
     return wording
 
 
-def _extended(text: str, opening: str, end: str) -> str:
+def _extend(text: str, opening: str, end: str) -> str:
     body = text[:-1]
     if opening:
         body = opening + body[0].lower() + body[1:]
-    return filled([body + end])[0]
+    return fill([body + end])[0]
 
 
 FRAMES = {"permission": permission, "duty": duty, "state": state, "condition": condition}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from fractions import Fraction
 
-from adjudge.training.material.amounts import whole_number
-from adjudge.training.material.text import Fact, filled, grouped, other, shown
-from adjudge.training.material.wordings import wordings
+from adjudge.training.material.amounts import draw_whole_number
+from adjudge.training.material.text import Fact, fill, format_thousands, pick_other, write_number
+from adjudge.training.material.wordings import read_wordings
 
 SHARES = {
     Fraction(1, 2): ("half of", "one in two of", "50 per cent of"),
@@ -38,7 +38,7 @@ _MEASURING = {
 
 def share(rng: random.Random) -> Fact:
     """What part of a group did something."""
-    texts = wordings("amounts")["share"]
+    texts = read_wordings("amounts")["share"]
     group, deed = rng.choice(texts["groups"]), rng.choice(texts["deeds"])
     part = rng.choice(list(SHARES))
     total = rng.choice(_TOTALS)
@@ -49,64 +49,70 @@ def share(rng: random.Random) -> Fact:
     evidence = [f"{words} {group} {deed}" for words in SHARES[part]]
     if 0 < part < 1:
         count = int(part * total)
-        evidence += filled(
+        evidence += fill(
             ("{n} of the {t} {bare} {d}", "of {t} {bare}, {m} {d}"),
             n=count,
-            m=shown(rng, count),
+            m=write_number(rng, count),
             t=total,
             **slots,
         )
     supports, refutes = list(evidence), [f"{words} {group} {deed}" for words in SHARES[different]]
-    most, few = filled(texts["most"], **slots), filled(texts["few"], **slots)
+    most, few = fill(texts["most"], **slots), fill(texts["few"], **slots)
     if part > HALF:
         supports, refutes = supports + (most if part < 1 else []), refutes + few
     elif part < HALF:
         supports, refutes = supports + (few if part > 0 else []), refutes + most
     if 0 < part < 1:
-        supports += filled(texts["some"], **slots)
-        refutes += filled(texts["all_or_none"], **slots)
+        supports += fill(texts["some"], **slots)
+        refutes += fill(texts["all_or_none"], **slots)
     else:
-        refutes += filled(texts["not_all"] if part == 1 else texts["at_least_one"], **slots)
+        refutes += fill(texts["not_all"] if part == 1 else texts["at_least_one"], **slots)
     opens = [
-        f"{rng.choice(SHARES[part])} {group} {other(rng, texts['deeds'], deed)}",
-        f"{rng.choice(SHARES[part])} {other(rng, texts['groups'], group)} {deed}",
+        f"{rng.choice(SHARES[part])} {group} {pick_other(rng, texts['deeds'], deed)}",
+        f"{rng.choice(SHARES[part])} {pick_other(rng, texts['groups'], group)} {deed}",
         f"{group} {deed} more often than in the past",
     ]
-    return Fact(filled(evidence), filled(supports), filled(refutes), filled(opens))
+    return Fact(fill(evidence), fill(supports), fill(refutes), fill(opens))
 
 
 def trend(rng: random.Random) -> Fact:
     """What rose, fell or stayed."""
-    texts = wordings("amounts")["trend"]
-    thing, when = rng.choice(texts["things"]), rng.choice(texts["times"])
-    start = whole_number(rng, 12, 5000)
+    texts = read_wordings("amounts")["trend"]
+    subject, when = rng.choice(texts["things"]), rng.choice(texts["times"])
+    start = draw_whole_number(rng, 12, 5000)
     way = rng.choice(["up", "up", "down", "down", "same"])
     up, down = round(start * rng.uniform(1.05, 2.2)) + 1, max(2, round(start * rng.uniform(0.3, 0.93)) - 1)
     end = {"up": up, "down": down, "same": start}[way]
-    slots = {"x": thing, "t": when, "a": grouped(start), "b": grouped(end), "d": grouped(abs(end - start))}
+    slots = {
+        "x": subject,
+        "t": when,
+        "a": format_thousands(start),
+        "b": format_thousands(end),
+        "d": format_thousands(abs(end - start)),
+    }
     turned = [text for name in ("up", "down", "same") if name != way for text in texts[name]]
     numbered = texts[f"{way}_numbered"]
-    refutes = filled(turned, **slots)
+    refutes = fill(turned, **slots)
     if way != "same":
-        refutes += filled(numbered[:1], **{**slots, "a": slots["b"], "b": slots["a"]})
-    unrelated = other(rng, texts["things"], thing)
+        refutes += fill(numbered[:1], **{**slots, "a": slots["b"], "b": slots["a"]})
+    unrelated = pick_other(rng, texts["things"], subject)
     return Fact(
-        filled(numbered + texts[way], **slots),
-        filled(texts[way], **slots) * 2 + filled(numbered[:1], **slots),
+        fill(numbered + texts[way], **slots),
+        fill(texts[way], **slots) * 2 + fill(numbered[:1], **slots),
         refutes,
-        filled(texts[rng.choice(["up", "down"])], x=unrelated, t=when) + filled(texts["open"], **slots),
+        fill(texts[rng.choice(["up", "down"])], x=unrelated, t=when) + fill(texts["open"], **slots),
     )
 
 
 def comparison(rng: random.Random) -> Fact:
     """Two things on one scale."""
-    texts = wordings("amounts")["comparison"]
+    texts = read_wordings("amounts")["comparison"]
     scale = rng.choice(texts["scale"])
     more, unit = scale["more"], scale["unit"]
     first = rng.choice(texts["things"])
-    second = other(rng, texts["things"], first)
-    third = other(rng, texts["things"], first, second)
-    small = whole_number(rng, 2, 900)
+    second = pick_other(rng, texts["things"], first)
+    third = pick_other(rng, texts["things"], first, second)
+    small = draw_whole_number(rng, 2, 900)
     large = small + max(1, round(small * rng.uniform(0.1, 1.5)))
     slots = {
         "a": first,
@@ -114,8 +120,8 @@ def comparison(rng: random.Random) -> Fact:
         "c": third,
         "more": more,
         "less": scale["less"],
-        "x": f"{grouped(large)} {unit}",
-        "y": f"{grouped(small)} {unit}",
+        "x": f"{format_thousands(large)} {unit}",
+        "y": f"{format_thousands(small)} {unit}",
         "v": _MEASURING.get(more, "has a length of" if unit == "metres" else "lasts"),
         "else": "newer" if more != "older" else "dearer",
     }
@@ -123,7 +129,7 @@ def comparison(rng: random.Random) -> Fact:
         ["of the two, {a} is the {more} one, {b} the other"] if " " not in more else []
     )
     return Fact(
-        filled(evidence, **slots), *(filled(texts[part], **slots) for part in ("supports", "refutes", "open"))
+        fill(evidence, **slots), *(fill(texts[part], **slots) for part in ("supports", "refutes", "open"))
     )
 
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from adjudge.data.text import clean_text
-from adjudge.training.material.text import grouped, in_words
+from adjudge.training.material.text import format_thousands, spell_number
 from adjudge.training.material.words import MONTHS, OPPOSITE, PHRASES, SYNONYM
 
 Rule = Callable[[str, random.Random], str | None]
@@ -53,22 +53,22 @@ _PAST = {
 }
 
 
-def plain(text: str) -> str:
+def restore_text(text: str) -> str:
     """A sentence of FEVER's pages as people write it: brackets and quotes restored, no space before a comma."""
     text = re.sub(r"\s+([,.;:)!?%])", r"\1", clean_text(text))
     return " ".join(text.split())
 
 
-def _one(pattern: re.Pattern[str], text: str, rng: random.Random) -> re.Match[str] | None:
+def _pick_match(pattern: re.Pattern[str], text: str, rng: random.Random) -> re.Match[str] | None:
     matches = list(pattern.finditer(text))
     return rng.choice(matches) if matches else None
 
 
-def _put(text: str, match: re.Match[str], new: str) -> str:
+def _replace_match(text: str, match: re.Match[str], new: str) -> str:
     return text[: match.start()] + new + text[match.end() :]
 
 
-def _word_for(text: str, table: dict[str, tuple[str, ...]], rng: random.Random) -> str | None:
+def _replace_word(text: str, table: dict[str, tuple[str, ...]], rng: random.Random) -> str | None:
     spots = [
         m
         for m in re.finditer(r"[A-Za-z]+", text)
@@ -85,20 +85,20 @@ def _word_for(text: str, table: dict[str, tuple[str, ...]], rng: random.Random) 
     return start + word + text[spot.end() :]
 
 
-def synonym(text: str, rng: random.Random) -> str | None:
+def replace_synonym(text: str, rng: random.Random) -> str | None:
     """One to three words replaced by words that mean the same."""
     changed = None
     for _ in range(rng.randint(1, 3)):
-        changed = _word_for(changed or text, SYNONYM, rng) or changed
+        changed = _replace_word(changed or text, SYNONYM, rng) or changed
     return changed
 
 
-def opposite(text: str, rng: random.Random) -> str | None:
+def replace_opposite(text: str, rng: random.Random) -> str | None:
     """A word replaced by its opposite."""
-    return _word_for(text, OPPOSITE, rng)
+    return _replace_word(text, OPPOSITE, rng)
 
 
-def shortened(text: str, rng: random.Random) -> str | None:
+def shorten(text: str, rng: random.Random) -> str | None:
     """A part left out that the rest does not need: brackets, a relative clause, an opening, the last of two clauses."""
     cuts = [
         re.sub(r" ?\([^()]*\)", "", text),
@@ -112,25 +112,25 @@ def shortened(text: str, rng: random.Random) -> str | None:
             r", (?:including|such as|known as|based on|followed by|led by|located in)\b[^,.]*\.$", ".", text
         ),
     ]
-    kept = [c for c in cuts if c != text and len(c.split()) >= 5]
-    if not kept:
+    usable = [c for c in cuts if c != text and len(c.split()) >= 5]
+    if not usable:
         return None
-    cut = rng.choice(kept)
+    cut = rng.choice(usable)
     return cut[:1].upper() + cut[1:]
 
 
-def rounded(text: str, rng: random.Random) -> str | None:
+def compare_rightly(text: str, rng: random.Random) -> str | None:
     """A count compared with a round number that it passes, or does not reach."""
-    return _bounded(text, rng, true=True)
+    return _compare(text, rng, true=True)
 
 
-def misrounded(text: str, rng: random.Random) -> str | None:
+def compare_wrongly(text: str, rng: random.Random) -> str | None:
     """A count compared with a round number, wrongly."""
-    return _bounded(text, rng, true=False)
+    return _compare(text, rng, true=False)
 
 
-def _bounded(text: str, rng: random.Random, true: bool) -> str | None:
-    match = _one(_COUNT, text, rng)
+def _compare(text: str, rng: random.Random, true: bool) -> str | None:
+    match = _pick_match(_COUNT, text, rng)
     if match is None:
         return None
     value = int(match[1].replace(",", ""))
@@ -140,33 +140,30 @@ def _bounded(text: str, rng: random.Random, true: bool) -> str | None:
     below, above = value // step * step, (value // step + 1) * step
     if below == value:
         below = value - max(1, step // 2)
-    if (rng.random() < 0.5) == true:
-        return _put(
-            text, match, rng.choice(["more than ", "over ", "at least "]) + grouped(below if true else above)
-        )
-    if true:
-        return _put(text, match, rng.choice(["fewer than ", "less than ", "under "]) + grouped(above))
-    return _put(text, match, rng.choice(["fewer than ", "less than ", "under "]) + grouped(below))
+    is_upper = (rng.random() < 0.5) != true
+    words = ("fewer than ", "less than ", "under ") if is_upper else ("more than ", "over ", "at least ")
+    bound = above if is_upper == true else below
+    return _replace_match(text, match, rng.choice(words) + format_thousands(bound))
 
 
-def number_in_words(text: str, rng: random.Random) -> str | None:
+def spell_out_number(text: str, rng: random.Random) -> str | None:
     """A small number spelled out."""
-    match = _one(_SMALL, text, rng)
-    return None if match is None else _put(text, match, in_words(int(match[1])))
+    match = _pick_match(_SMALL, text, rng)
+    return None if match is None else _replace_match(text, match, spell_number(int(match[1])))
 
 
-def other_number(text: str, rng: random.Random) -> str | None:
+def change_number(text: str, rng: random.Random) -> str | None:
     """Another number."""
-    match = _one(_NUMBER, text, rng)
+    match = _pick_match(_NUMBER, text, rng)
     if match is None:
         return None
     value = int(match[0])
     reach = 20 if 1000 <= value < 2100 else max(3, value)
     choices = [n for n in range(max(1, value - reach), value + reach + 1) if n != value]
-    return _put(text, match, str(rng.choice(choices)))
+    return _replace_match(text, match, str(rng.choice(choices)))
 
 
-def other_date_form(text: str, rng: random.Random) -> str | None:
+def rewrite_date(text: str, rng: random.Random) -> str | None:
     """A date written in another order, or to the month or year only."""
     for pattern, order in ((_DAY_FIRST, (1, 2, 3)), (_MONTH_FIRST, (2, 1, 3))):
         match = pattern.search(text)
@@ -182,51 +179,57 @@ def other_date_form(text: str, rng: random.Random) -> str | None:
     return None
 
 
-def other_month(text: str, rng: random.Random) -> str | None:
+def change_month(text: str, rng: random.Random) -> str | None:
     """Another month in a date."""
-    match = _one(re.compile(rf"\b(?:{_MONTH})\b(?= \d)"), text, rng)
-    return None if match is None else _put(text, match, rng.choice([m for m in MONTHS if m != match[0]]))
+    match = _pick_match(re.compile(rf"\b(?:{_MONTH})\b(?= \d)"), text, rng)
+    return (
+        None
+        if match is None
+        else _replace_match(text, match, rng.choice([m for m in MONTHS if m != match[0]]))
+    )
 
 
-def active(text: str, rng: random.Random) -> str | None:
+def make_active(text: str, rng: random.Random) -> str | None:
     """A passive made active."""
-    return _turned(text, swapped=False)
+    return _turn(text, swapped=False)
 
 
-def roles_swapped(text: str, rng: random.Random) -> str | None:
+def swap_roles(text: str, rng: random.Random) -> str | None:
     """Who did it and what was done, the wrong way round."""
-    return _turned(text, swapped=True)
+    return _turn(text, swapped=True)
 
 
-def _turned(text: str, swapped: bool) -> str | None:
+def _turn(text: str, swapped: bool) -> str | None:
     match = _PASSIVE.match(text)
     if match is None:
         return None
     verb = _PAST.get(match["verb"], match["verb"])
-    thing = match["object"]
-    thing = (
-        thing[0].lower() + thing[1:] if re.match(r"(The|A|An|It|His|Her|Its|Their) ", thing + " ") else thing
+    object_ = match["object"]
+    object_ = (
+        object_[0].lower() + object_[1:]
+        if re.match(r"(The|A|An|It|His|Her|Its|Their) ", object_ + " ")
+        else object_
     )
     agent = match["agent"][:1].upper() + match["agent"][1:]
     rest = (match["rest"] or "").rstrip()
     if swapped:
         return f"{match['object']} {verb} {match['agent']}{rest}."
-    return f"{agent} {verb} {thing}{rest}."
+    return f"{agent} {verb} {object_}{rest}."
 
 
-def negated(text: str, rng: random.Random) -> str | None:
+def negate(text: str, rng: random.Random) -> str | None:
     """Polarity turned: a ``not`` put in or taken out."""
     match = _NEGATED.search(text)
     if match:
-        return _put(text, match, f"{match[1]} ")
+        return _replace_match(text, match, f"{match[1]} ")
     match = _AUXILIARY.search(text)
     if match is None:
         return None
     words = match[1].split()
-    return _put(text, match, f"{words[0]} not {' '.join(words[1:])} ".replace("  ", " "))
+    return _replace_match(text, match, f"{words[0]} not {' '.join(words[1:])} ".replace("  ", " "))
 
 
-def denied(text: str, rng: random.Random) -> str | None:
+def deny(text: str, rng: random.Random) -> str | None:
     """The whole sentence denied."""
     opening = rng.choice(
         ["It is not true that ", "It is not the case that ", "It is false that ", "It is wrong to say that "]
@@ -244,25 +247,25 @@ _FRAMES = (
 )
 
 
-def framed(text: str, rng: random.Random) -> str | None:
-    """The sentence said to be so."""
+def frame(text: str, rng: random.Random) -> str | None:
+    """The sentence with an opening such as ``it is true that``."""
     start = text if _NAMED_START.match(text) else text[0].lower() + text[1:]
     return rng.choice(_FRAMES).format(start)
 
 
-def not_opposite(text: str, rng: random.Random) -> str | None:
+def negate_opposite(text: str, rng: random.Random) -> str | None:
     """``was large`` → ``was not small``."""
-    match = _one(_EITHER, text, rng)
+    match = _pick_match(_EITHER, text, rng)
     if match is None:
         return None
-    return _put(text, match, f"{match[1]} not {OPPOSITE[match[2]][0]}")
+    return _replace_match(text, match, f"{match[1]} not {OPPOSITE[match[2]][0]}")
 
 
-def other_name(names: Sequence[str]) -> Rule:
+def change_name(names: Sequence[str]) -> Rule:
     """A rule that puts another name in the place of one that is not the subject."""
 
     def rule(text: str, rng: random.Random) -> str | None:
-        match = _one(_NAME, text, rng)
+        match = _pick_match(_NAME, text, rng)
         if match is None or match[1] in MONTHS:
             return None
         alike = [
@@ -270,17 +273,17 @@ def other_name(names: Sequence[str]) -> Rule:
             for n in rng.sample(names, min(40, len(names)))
             if n not in text and len(n.split()) == len(match[1].split())
         ]
-        return _put(text, match, alike[0]) if alike else None
+        return _replace_match(text, match, alike[0]) if alike else None
 
     return rule
 
 
-def names_in(texts: Sequence[str]) -> list[str]:
+def find_names(texts: Sequence[str]) -> list[str]:
     """Names that stand inside sentences."""
     return sorted({m[1] for text in texts for m in _NAME.finditer(text) if m[1] not in MONTHS})
 
 
-def phrase(text: str, rng: random.Random) -> str | None:
+def replace_phrase(text: str, rng: random.Random) -> str | None:
     """A phrase replaced by another that says the same."""
     matching = [(p, new) for p, new in PHRASES if re.search(p, text)]
     if not matching:
@@ -290,30 +293,30 @@ def phrase(text: str, rng: random.Random) -> str | None:
 
 
 KEEPING: tuple[Rule, ...] = (
-    synonym,
-    synonym,
-    shortened,
-    shortened,
-    rounded,
-    number_in_words,
-    other_date_form,
-    active,
-    not_opposite,
-    phrase,
-    phrase,
-    framed,
+    replace_synonym,
+    replace_synonym,
+    shorten,
+    shorten,
+    compare_rightly,
+    spell_out_number,
+    rewrite_date,
+    make_active,
+    negate_opposite,
+    replace_phrase,
+    replace_phrase,
+    frame,
 )
 """Rules after which the sentence still supports what is said."""
 BREAKING: tuple[Rule, ...] = (
-    opposite,
-    opposite,
-    opposite,
-    other_number,
-    misrounded,
-    other_month,
-    roles_swapped,
-    negated,
-    negated,
-    denied,
+    replace_opposite,
+    replace_opposite,
+    replace_opposite,
+    change_number,
+    compare_wrongly,
+    change_month,
+    swap_roles,
+    negate,
+    negate,
+    deny,
 )
 """Rules after which it denies it."""

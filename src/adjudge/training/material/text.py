@@ -23,7 +23,7 @@ class Fact(NamedTuple):
     open: Sequence[str] = ()
 
 
-def sentence(text: str) -> str:
+def write_sentence(text: str) -> str:
     """Text with one space between words, a capital at its beginning and a full stop at its end."""
     text = re.sub(r"\s+([,.;:])", r"\1", " ".join(text.split()))
     text = re.sub(r"\b([Aa])n? (?=[aeiouAEIOU](?!ne\b|uro|ni[tvfq]|se))", r"\1n ", text)
@@ -31,19 +31,19 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
 
 
-def filled(templates: Sequence[str], **slots: object) -> list[str]:
+def fill(templates: Sequence[str], **slots: object) -> list[str]:
     """Every template with its slots filled, as sentences."""
-    return [sentence(template.format(**slots)) for template in templates]
+    return [write_sentence(template.format(**slots)) for template in templates]
 
 
-def other(rng: random.Random, items: Sequence[str], *but: str) -> str:
+def pick_other(rng: random.Random, items: Sequence[str], *but: str) -> str:
     """One of the items that is none of ``but``."""
     while (item := rng.choice(items)) in but:
         pass
     return item
 
 
-def in_words(number: int) -> str:
+def spell_number(number: int) -> str:
     """A whole number below a million in words; larger ones, and odd thousands, in digits."""
     if number < 20:
         return _UNITS[number]
@@ -51,17 +51,17 @@ def in_words(number: int) -> str:
         return _TENS[number // 10] + (f"-{_UNITS[number % 10]}" if number % 10 else "")
     if number < 1000:
         rest = number % 100
-        return f"{_UNITS[number // 100]} hundred" + (f" and {in_words(rest)}" if rest else "")
+        return f"{_UNITS[number // 100]} hundred" + (f" and {spell_number(rest)}" if rest else "")
     if number < 1_000_000 and number % 1000 == 0:
-        return f"{in_words(number // 1000)} thousand"
-    return grouped(number)
+        return f"{spell_number(number // 1000)} thousand"
+    return format_thousands(number)
 
 
-def grouped(number: float) -> str:
+def format_thousands(number: float) -> str:
     """A number with commas between its thousands, and no needless zeros."""
     return f"{number:,.0f}" if float(number).is_integer() else f"{number:,.2f}".rstrip("0")
 
 
-def shown(rng: random.Random, number: int) -> str:
+def write_number(rng: random.Random, number: int) -> str:
     """A whole number as somebody may write it."""
-    return in_words(number) if number <= 12 and rng.random() < 0.5 else grouped(number)
+    return spell_number(number) if number <= 12 and rng.random() < 0.5 else format_thousands(number)

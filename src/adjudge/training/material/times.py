@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
-from adjudge.training.material.text import Fact, filled, in_words, other
-from adjudge.training.material.wordings import wordings
+from adjudge.training.material.text import Fact, fill, pick_other, spell_number
+from adjudge.training.material.wordings import read_wordings
 from adjudge.training.material.words import MONTHS, SEASONS, WEEKDAYS
 
 _ORDINAL_ENDS = {1: "st", 2: "nd", 3: "rd", 21: "st", 22: "nd", 23: "rd", 31: "st"}
@@ -16,7 +16,7 @@ _WEEKS = ((0, 4), (0, 5), (1, 5), (1, 6), (0, 3), (2, 6))
 
 def date(rng: random.Random) -> Fact:
     """When something happened: to the day, month, season, year, and before or after other years."""
-    texts = wordings("times")["date"]
+    texts = read_wordings("times")["date"]
     event = rng.choice(texts["events"])
     day, month, year = rng.randint(1, 28), rng.randint(1, 12), rng.randint(1880, 2025)
     far_month = (month + rng.randint(3, 8)) % 12 + 1
@@ -25,7 +25,7 @@ def date(rng: random.Random) -> Fact:
     season, far_season = _season(month), _season(far_month)
     slots = {
         "e": event,
-        "o": other(rng, texts["events"], event),
+        "o": pick_other(rng, texts["events"], event),
         "detail": rng.choice(texts["details"]),
         "y": year,
         "m": name,
@@ -40,66 +40,66 @@ def date(rng: random.Random) -> Fact:
         "half": "first" if month <= 6 else "second",
         "wrong_half": "second" if month <= 6 else "first",
     }
-    supports, refutes = filled(texts["supports"], **slots), filled(texts["refutes"], **slots)
+    supports, refutes = fill(texts["supports"], **slots), fill(texts["refutes"], **slots)
     if rng.random() < 0.6:
-        when = [_day(rng, day, month, year) for _ in range(4)]
-        supports += filled([f"{event} {_day(rng, day, month, year)}" for _ in range(3)])
+        when = [_write_day(rng, day, month, year) for _ in range(4)]
+        supports += fill([f"{event} {_write_day(rng, day, month, year)}" for _ in range(3)])
         wrong = ((day % 28 + 1, month, year), (day, far_month, year), (day, month, wrong_year))
-        refutes += filled([f"{event} {_day(rng, *numbers)}" for numbers in wrong])
+        refutes += fill([f"{event} {_write_day(rng, *numbers)}" for numbers in wrong])
     else:
         when = [f"in {name} {year}", f"in {name} of the year {year}"]
     evidence = [f"{event} {w}" for w in when] + [f"{w}, {event}" for w in when]
-    return Fact(filled(evidence), supports, refutes, filled(texts["open"], **slots))
+    return Fact(fill(evidence), supports, refutes, fill(texts["open"], **slots))
 
 
 def hours(rng: random.Random) -> Fact:
     """When a place opens and closes, on which days."""
-    texts = wordings("times")["hours"]
-    place = rng.choice(texts["places"])
+    texts = read_wordings("times")["hours"]
+    venue = rng.choice(texts["places"])
     opening, closing = rng.randrange(6 * 60, 11 * 60, 30), rng.randrange(14 * 60, 22 * 60, 30)
     first, last = rng.choice(_WEEKS)
     outside = [day for day in range(7) if not first <= day <= last]
     slots = {
-        "x": place,
-        "other": other(rng, texts["places"], place),
+        "x": venue,
+        "other": pick_other(rng, texts["places"], venue),
         "days": f"from {WEEKDAYS[first]} to {WEEKDAYS[last]}",
         "in": WEEKDAYS[rng.randint(first, last)],
         "out": WEEKDAYS[rng.choice(outside)],
-        "a": _clock(rng, opening),
-        "b": _clock(rng, closing),
-        "a2": _clock(rng, opening),
-        "b2": _clock(rng, closing),
-        "mid": _clock(rng, rng.randrange(opening + 60, closing - 60, 30)),
-        "early": _clock(rng, opening - 60),
-        "late": _clock(rng, closing + 60),
-        "wrong_a": _clock(rng, opening + rng.choice([-90, -60, 60, 90])),
-        "wrong_b": _clock(rng, closing + rng.choice([-120, -60, 60, 90])),
+        "a": _write_time(rng, opening),
+        "b": _write_time(rng, closing),
+        "a2": _write_time(rng, opening),
+        "b2": _write_time(rng, closing),
+        "mid": _write_time(rng, rng.randrange(opening + 60, closing - 60, 30)),
+        "early": _write_time(rng, opening - 60),
+        "late": _write_time(rng, closing + 60),
+        "wrong_a": _write_time(rng, opening + rng.choice([-90, -60, 60, 90])),
+        "wrong_b": _write_time(rng, closing + rng.choice([-120, -60, 60, 90])),
     }
-    return Fact(*(filled(texts[part], **slots) for part in ("evidence", "supports", "refutes", "open")))
+    return Fact(*(fill(texts[part], **slots) for part in ("evidence", "supports", "refutes", "open")))
 
 
 def order(rng: random.Random) -> Fact:
     """Two events, one before the other."""
-    texts, events = wordings("times")["order"], wordings("times")["date"]["events"]
+    texts, events = read_wordings("times")["order"], read_wordings("times")["date"]["events"]
     first = rng.choice(events)
-    second = other(rng, events, first)
+    second = pick_other(rng, events, first)
     year, gap = rng.randint(1900, 2020), rng.randint(1, 15)
     slots = {
         "a": first,
         "b": second,
-        "c": other(rng, events, first, second),
+        "c": pick_other(rng, events, first, second),
         "y": year,
         "z": year + gap,
-        "gap": "one year" if gap == 1 else f"{in_words(gap)} years",
+        "gap": "one year" if gap == 1 else f"{spell_number(gap)} years",
     }
-    return Fact(*(filled(texts[part], **slots) for part in ("evidence", "supports", "refutes", "open")))
+    return Fact(*(fill(texts[part], **slots) for part in ("evidence", "supports", "refutes", "open")))
 
 
 def _season(month: int) -> str:
     return next(season for season, months in SEASONS.items() if month in months)
 
 
-def _day(rng: random.Random, day: int, month: int, year: int) -> str:
+def _write_day(rng: random.Random, day: int, month: int, year: int) -> str:
     """A day in one of the forms in which people write it."""
     name, ordinal = MONTHS[month - 1], f"{day}{_ORDINAL_ENDS.get(day, 'th')}"
     forms = (f"{day} {name} {year}", f"{name} {day}, {year}", f"{name} {ordinal}, {year}")
@@ -111,7 +111,7 @@ def _day(rng: random.Random, day: int, month: int, year: int) -> str:
     return f"on {rng.choice([*forms, *numeric])}"
 
 
-def _clock(rng: random.Random, minutes: int) -> str:
+def _write_time(rng: random.Random, minutes: int) -> str:
     """A time of day on a clock of twelve or of twenty-four hours."""
     hour, minute = divmod(minutes, 60)
     if rng.random() < 0.5:

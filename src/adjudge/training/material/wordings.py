@@ -10,7 +10,7 @@ from adjudge.config import read_toml
 
 
 @cache
-def wordings(name: str) -> dict[str, Any]:
+def read_wordings(name: str) -> dict[str, Any]:
     """The file ``wordings/<name>.toml``; what it gives is shared and must not be changed."""
     with resources.as_file(resources.files(__package__) / "wordings" / f"{name}.toml") as path:
         return read_toml(path)

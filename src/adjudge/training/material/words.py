@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from adjudge.training.material.wordings import wordings
+from adjudge.training.material.wordings import read_wordings
 
-_WORDS = wordings("words")
+_WORDS = read_wordings("words")
 
 
-def _table(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
+def _build_table(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
     table: dict[str, list[str]] = {}
     for word, new in pairs:
         table.setdefault(word, []).append(new)
     return {word: tuple(dict.fromkeys(news)) for word, news in table.items()}
 
 
-def _both_ways() -> Iterable[tuple[str, str]]:
+def _opposites_both_ways() -> Iterable[tuple[str, str]]:
     for pair in _WORDS["opposites"]:
-        one, two = pair.split()
-        yield one, two
-        yield two, one
+        first, second = pair.split()
+        yield first, second
+        yield second, first
 
 
-OPPOSITE = _table(_both_ways())
+OPPOSITE = _build_table(_opposites_both_ways())
 """The opposites of a word: a thing can be the one or the other, hardly both."""
-SYNONYM = _table(tuple(line.split(": ")) for line in _WORDS["synonyms"])
+SYNONYM = _build_table(tuple(line.split(": ")) for line in _WORDS["synonyms"])
 """Words that may stand for a word without making a sentence false."""
 PHRASES: tuple[tuple[str, str], ...] = tuple(tuple(line.split(" => ")) for line in _WORDS["phrases"])
 """(pattern, what may stand for it)."""

@@ -5,7 +5,7 @@ share a claim or its evidence stay side by side, so that a step of the optimizer
 come in the order in which they are to be learnt: a source may be for the beginning of the training only.
 """
 
-from adjudge.training.mix.draw import Mix, draw
-from adjudge.training.mix.settings import MIX, MixSettings, MixSource, mix_of, read_mix
+from adjudge.training.mix.draw import Mix, draw_mix
+from adjudge.training.mix.settings import MIX, MixSettings, MixSource, find_mix, read_mix
 
-__all__ = ["MIX", "Mix", "MixSettings", "MixSource", "draw", "mix_of", "read_mix"]
+__all__ = ["MIX", "Mix", "MixSettings", "MixSource", "draw_mix", "find_mix", "read_mix"]

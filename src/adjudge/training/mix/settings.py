@@ -53,18 +53,18 @@ class MixSettings(BaseModel):
 
     def leaving_out(self, names: Collection[str]) -> MixSettings:
         """The same mix without some sources; the shares of the others grow."""
-        known = [one.name for one in self.source]
+        known = [source.name for source in self.source]
         if unknown := sorted(set(names) - set(known)):
             raise ConfigError(
                 f"Sources {', '.join(unknown)} are not in the mix, which has {', '.join(known)}."
             )
-        if not (rest := tuple(one for one in self.source if one.name not in names)):
+        if not (remaining := tuple(source for source in self.source if source.name not in names)):
             raise ConfigError("A mix without all its sources is empty.")
-        return self.model_copy(update={"source": rest})
+        return self.model_copy(update={"source": remaining})
 
 
-def mix_of(train: Path | None) -> MixSettings | None:
-    """The mix that a training file was drawn as, which stands beside it; None where it is no mix."""
+def find_mix(train: Path | None) -> MixSettings | None:
+    """The mix that a training file was drawn as, which stands beside it; None where it is not a mix."""
     path = None if train is None else train.with_name(MIX)
     return None if path is None or not path.is_file() else read_mix(str(path))
 

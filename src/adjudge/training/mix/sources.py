@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import random
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -14,9 +13,10 @@ from adjudge.data.kgat import read_pages, read_training_claims
 from adjudge.data.text import evidence_title
 from adjudge.errors import ConfigError
 from adjudge.io.jsonl import read_json_lines
-from adjudge.training.augment import claim_pool, draw_examples, hold_out, views
+from adjudge.training.augment import build_claim_pool, draw_examples, gold_and_retrieved_views, hold_out
+from adjudge.training.entities import is_in_share
 from adjudge.training.material.documents import document_groups
-from adjudge.training.material.sentences import sentence_groups, usable
+from adjudge.training.material.sentences import select_usable, sentence_groups
 from adjudge.training.mix.settings import MixSettings, MixSource
 from adjudge.types import FEVER_LABELS, Example
 
@@ -30,64 +30,66 @@ EXAMPLES_OF_FACT = 3
 """A fact of ordinary documents gives a claim of every label."""
 
 
-def groups_of(one: MixSource, settings: MixSettings, data: Path, wanted: int) -> Split:
-    """The groups of a source, of which about so many examples are wanted."""
-    return _KINDS[one.kind](one, settings, data, wanted)
+def read_groups(source: MixSource, settings: MixSettings, data: Path, wanted: int) -> Split:
+    """The groups of a source, enough for about ``wanted`` examples."""
+    return _KINDS[source.kind](source, settings, data, wanted)
 
 
-def grouped(examples: Sequence[Example]) -> list[Group]:
+def group_examples(examples: Sequence[Example]) -> list[Group]:
     """Examples that share a claim or their sentences, directly or by others, together."""
     parent = list(range(len(examples)))
 
-    def root(number: int) -> int:
-        while parent[number] != number:
-            parent[number] = parent[parent[number]]
-            number = parent[number]
-        return number
+    def root(index: int) -> int:
+        while parent[index] != index:
+            parent[index] = parent[parent[index]]
+            index = parent[index]
+        return index
 
     first: dict[tuple[str, ...], int] = {}
-    for number, example in enumerate(examples):
+    for index, example in enumerate(examples):
         for key in (("claim", example.claim), ("evidence", *(s.text for s in example.evidence))):
-            parent[root(number)] = root(first.setdefault(key, number))
+            parent[root(index)] = root(first.setdefault(key, index))
     groups: dict[int, Group] = {}
-    for number, example in enumerate(examples):
-        groups.setdefault(root(number), []).append(example)
+    for index, example in enumerate(examples):
+        groups.setdefault(root(index), []).append(example)
     return list(groups.values())
 
 
-def _pairs(one: MixSource, settings: MixSettings, data: Path, wanted: int) -> Split:
-    files = (read_examples(data / path, labels=FEVER_LABELS, require_labels=True) for path in one.paths)
+def _pairs(source: MixSource, settings: MixSettings, data: Path, wanted: int) -> Split:
+    files = (read_examples(data / path, labels=FEVER_LABELS, require_labels=True) for path in source.paths)
     examples = [example for file in files for example in file if example.evidence]
-    if one.without:
-        pattern = re.compile(one.without, re.IGNORECASE)
+    if source.without:
+        pattern = re.compile(source.without, re.IGNORECASE)
         examples = [e for e in examples if not any(pattern.search(s.text) for s in e.evidence)]
-    kept, aside = _split(grouped(examples), one.held_out)
-    return _cut(kept), _cut(aside)
+    training, held_out = _split(group_examples(examples), source.held_out)
+    return _cut(training), _cut(held_out)
 
 
-def _fever(one: MixSource, settings: MixSettings, data: Path, wanted: int) -> Split:
-    if len(one.paths) != 2:
+def _fever(source: MixSource, settings: MixSettings, data: Path, wanted: int) -> Split:
+    if len(source.paths) != 2:
         raise ConfigError(
-            f"source {one.name}: paths are {list(one.paths)}, expected FEVER's training claims and its pages."
+            f"source {source.name}: paths are {list(source.paths)}, expected FEVER's training claims and its pages."
         )
-    claims, pages = data / one.paths[0], read_pages(data / one.paths[1])
-    kept, aside = hold_out(list(read_training_claims(claims)), one.held_out)
+    claims, pages = data / source.paths[0], read_pages(data / source.paths[1])
+    training, held_out = hold_out(list(read_training_claims(claims)), source.held_out)
     rng = random.Random(f"claims {settings.seed}")
-    kept = rng.sample(kept, min(wanted, len(kept)))
-    aside = rng.sample(aside, min(one.held_out_most, len(aside)))
-    drawn = draw_examples(claim_pool(kept, pages), settings.augment, settings.seed)
-    held = views(claim_pool(aside, pages), settings.augment.sentences)
-    return [[example] for example in drawn], [[example] for example in held]
+    training = rng.sample(training, min(wanted, len(training)))
+    held_out = rng.sample(held_out, min(source.held_out_most, len(held_out)))
+    training_examples = draw_examples(build_claim_pool(training, pages), settings.augment, settings.seed)
+    held_out_examples = gold_and_retrieved_views(
+        build_claim_pool(held_out, pages), settings.augment.sentences
+    )
+    return [[example] for example in training_examples], [[example] for example in held_out_examples]
 
 
-def _documents(one: MixSource, settings: MixSettings, data: Path, wanted: int) -> Split:
-    return _split(document_groups(wanted // EXAMPLES_OF_FACT + 1, settings.seed), one.held_out)
+def _documents(source: MixSource, settings: MixSettings, data: Path, wanted: int) -> Split:
+    return _split(document_groups(wanted // EXAMPLES_OF_FACT + 1, settings.seed), source.held_out)
 
 
-def _sentences(one: MixSource, settings: MixSettings, data: Path, wanted: int) -> Split:
-    texts = usable([text for path in one.paths for text in _texts(data / path)])
+def _sentences(source: MixSource, settings: MixSettings, data: Path, wanted: int) -> Split:
+    texts = select_usable([text for path in source.paths for text in _texts(data / path)])
     random.Random(f"texts {settings.seed}").shuffle(texts)
-    return _split(sentence_groups(texts[:wanted], settings.seed), one.held_out)
+    return _split(sentence_groups(texts[:wanted], settings.seed), source.held_out)
 
 
 def _texts(path: Path) -> Iterator[str]:
@@ -100,12 +102,11 @@ def _texts(path: Path) -> Iterator[str]:
 
 def _split(groups: Iterable[Group], share: float) -> Split:
     """Groups by a hash of the page, where it is known, or of a text of theirs."""
-    kept: list[Group] = []
-    aside: list[Group] = []
+    training: list[Group] = []
+    held_out: list[Group] = []
     for group in groups:
-        hashed = int(hashlib.sha256(_key(group).encode()).hexdigest()[:8], 16)
-        (aside if hashed < share * 2**32 else kept).append(group)
-    return kept, aside
+        (held_out if is_in_share(_key(group), share) else training).append(group)
+    return training, held_out
 
 
 def _key(group: Group) -> str:

@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from adjudge.data.text import evidence_title
+from adjudge.data.text import drop_title, evidence_title
 from adjudge.training.mix.settings import MixSource
 from adjudge.training.mix.sources import Group
 from adjudge.types import Evidence, Example, Label
 
 SAME_FACT = 0.4
-"""Evidence of which so much of the words is shared may be about the same fact."""
+"""Evidence that shares more than this part of its words may be about the same fact."""
 FEW = 3
 """Only fewer sentences than this get others beside them."""
 _WORD = re.compile(r"[a-z]{4,}|\d+")
@@ -28,46 +28,48 @@ class Pool:
 
     def near(self, example: Example, rng: random.Random) -> Example | None:
         """Another example whose evidence shares a rare word with the claim, and is not about the same fact."""
-        rarest = sorted(words(example.claim), key=lambda w: (len(self.by_word.get(w, ())) or 10**9, w))[:4]
+        rarest = sorted(find_words(example.claim), key=lambda w: (len(self.by_word.get(w, ())) or 10**9, w))[
+            :4
+        ]
         candidates = []
         for word in rarest:
             numbers = self.by_word.get(word, ())
             candidates += rng.sample(numbers, min(4, len(numbers)))
         rng.shuffle(candidates)
-        for number in candidates:
-            if not _may_tell(self.examples[number], example):
-                return self.examples[number]
+        for index in candidates:
+            if not _may_tell(self.examples[index], example):
+                return self.examples[index]
         return None
 
 
-def pool_of(groups: Sequence[Group]) -> Pool:
+def build_pool(groups: Sequence[Group]) -> Pool:
     """All examples of some groups."""
     examples = [example for group in groups for example in group]
     by_word: dict[str, list[int]] = {}
-    for number, example in enumerate(examples):
+    for index, example in enumerate(examples):
         for sentence in example.evidence:
-            for word in words(sentence.text):
-                by_word.setdefault(word, []).append(number)
+            for word in find_words(sentence.text):
+                by_word.setdefault(word, []).append(index)
     return Pool(examples, by_word)
 
 
-def shown(groups: Sequence[Group], one: MixSource, rng: random.Random) -> Iterator[Group]:
+def draw_views(groups: Sequence[Group], source: MixSource, rng: random.Random) -> Iterator[Group]:
     """The groups in views drawn at random; FEVER's claims come in views of their own."""
-    if one.kind == "fever":
+    if source.kind == "fever":
         yield from groups
         return
-    pool = pool_of(groups)
+    pool = build_pool(groups)
     for group in groups:
-        titled, among = rng.random() < one.titles, rng.random() < one.distractors
-        yield [_view(example, one, pool, titled, among, rng) for example in group]
+        titled, among = rng.random() < source.titles, rng.random() < source.distractors
+        yield [_view(example, source, pool, titled, among, rng) for example in group]
 
 
 def _view(
-    example: Example, one: MixSource, pool: Pool, titled: bool, among: bool, rng: random.Random
+    example: Example, source: MixSource, pool: Pool, titled: bool, among: bool, rng: random.Random
 ) -> Example:
-    evidence, label = list(telling_sentences(example, one.rows)), example.label
-    made_up = one.kind == "documents"  # where another fact of the same thing would contradict
-    if rng.random() < one.near_miss:
+    evidence, label = list(select_telling(example, source.rows)), example.label
+    made_up = source.kind == "documents"  # where another fact of the same thing would contradict
+    if rng.random() < source.near_miss:
         near = pool.near(example, rng)
         if near is not None:
             evidence, label = list(near.evidence[:2]), Label.NOT_ENOUGH_INFO.value
@@ -78,35 +80,36 @@ def _view(
                 continue
             evidence.append(beside.evidence[0])
     if not titled:
-        evidence = [replace(sentence, title="", page="") for sentence in evidence]
+        evidence = list(map(drop_title, evidence))
     rng.shuffle(evidence)
     return replace(example, evidence=tuple(evidence), label=label)
 
 
-def telling_sentences(example: Example, most: int) -> tuple[Evidence, ...]:
+def select_telling(example: Example, most: int) -> tuple[Evidence, ...]:
     """The sentences that share most words with the claim, the title's aside, in their order."""
     if len(example.evidence) <= most:
         return example.evidence
-    about = words(example.claim) - words(evidence_title(example.evidence[0]))
+    about = find_words(example.claim) - find_words(evidence_title(example.evidence[0]))
     numbers = range(len(example.evidence))
-    ranked = sorted(numbers, key=lambda n: -len(words(example.evidence[n].text) & about))
+    ranked = sorted(numbers, key=lambda n: -len(find_words(example.evidence[n].text) & about))
     return tuple(example.evidence[n] for n in sorted(ranked[:most]))
 
 
-def words(text: str) -> set[str]:
+def find_words(text: str) -> set[str]:
     """The longer words and the numbers of a text."""
     return set(_WORD.findall(text.lower()))
 
 
-def _is_about(one: Example, of: Example) -> bool:
+def _is_about(candidate: Example, example: Example) -> bool:
     """Whether the evidence of one example shares a word with the claim of another."""
-    return bool(words(one.evidence[0].text) & words(of.claim))
+    return bool(find_words(candidate.evidence[0].text) & find_words(example.claim))
 
 
-def _may_tell(one: Example, of: Example) -> bool:
+def _may_tell(candidate: Example, example: Example) -> bool:
     """Whether the evidence of one example may decide another."""
-    texts = {sentence.text for sentence in of.evidence}
-    if one.claim == of.claim or any(sentence.text in texts for sentence in one.evidence):
+    texts = {sentence.text for sentence in example.evidence}
+    if candidate.claim == example.claim or any(sentence.text in texts for sentence in candidate.evidence):
         return True
-    own, its = words(" ".join(sentence.text for sentence in one.evidence)), words(" ".join(texts))
-    return len(own & its) > SAME_FACT * min(len(own), len(its))
+    candidate_words = find_words(" ".join(sentence.text for sentence in candidate.evidence))
+    example_words = find_words(" ".join(texts))
+    return len(candidate_words & example_words) > SAME_FACT * min(len(candidate_words), len(example_words))
