@@ -81,12 +81,12 @@ default-model: $(READY)  ## train the verdict model on FEVER's claims alone (83 
 .PHONY: small-judge
 small-judge: default-model  ## retrain the model `broad`, by many sources, from DATA=../shared/data (resumable)
 	[ -e $(JUDGE_RUN)-mix/held_out.jsonl.gz ] || \
-		$(BIN)/adjudge data mix small-judge --data $(DATA) --out $(JUDGE_RUN)-mix
+		$(BIN)/adjudge data mix judges --data $(DATA) --examples 32000 --seed 3 --out $(JUDGE_RUN)-mix
 	$(BIN)/adjudge train --preset small-judge --train $(JUDGE_RUN)-mix/train.jsonl.gz \
 		--dev $(JUDGE_RUN)-mix/held_out.jsonl.gz --set model.init=$(MODEL_RUN)-third \
 		--out $(JUDGE_RUN)-first --resume
 	[ -e $(JUDGE_RUN)-mix-second/held_out.jsonl.gz ] || \
-		$(BIN)/adjudge data mix small-judge --data $(DATA) --examples 26000 --seed 4 --without snli \
+		$(BIN)/adjudge data mix judges --data $(DATA) --examples 26000 --seed 4 --without snli \
 		--out $(JUDGE_RUN)-mix-second
 	[ -e $(JUDGE_RUN)-mix-second/rest.jsonl.gz ] || \
 		gzip -dc $(JUDGE_RUN)-mix-second/train.jsonl.gz | tail -n +9001 | gzip > $(JUDGE_RUN)-mix-second/rest.jsonl.gz
@@ -99,6 +99,17 @@ small-judge: default-model  ## retrain the model `broad`, by many sources, from 
 		--set training.lr=1.2e-4 --set training.head_lr=3e-4 --set training.seed=5 \
 		--set data.dev_limit=none --set training.eval_every=300 --out $(JUDGE_RUN)-third --resume
 	$(BIN)/adjudge export $(JUDGE_RUN)-third --out src/adjudge/models/broad --force \
+		--test $(DATA)/fever/dev_gold.jsonl.gz --test $(DATA)/fever/dev_retrieved.jsonl.gz
+
+LARGE_RUN ?= runs/large-judge
+.PHONY: large-judge
+large-judge: $(READY)  ## retrain the model `large` on MPNet, by many sources, from DATA=../shared/data (resumable)
+	$(BIN)/adjudge model fetch large
+	[ -e $(LARGE_RUN)-mix/held_out.jsonl.gz ] || \
+		$(BIN)/adjudge data mix judges --data $(DATA) --out $(LARGE_RUN)-mix
+	$(BIN)/adjudge train --preset large-judge --train $(LARGE_RUN)-mix/train.jsonl.gz \
+		--dev $(LARGE_RUN)-mix/held_out.jsonl.gz --out $(LARGE_RUN) --resume
+	$(BIN)/adjudge export $(LARGE_RUN) --out src/adjudge/models/large --force \
 		--test $(DATA)/fever/dev_gold.jsonl.gz --test $(DATA)/fever/dev_retrieved.jsonl.gz
 
 OBJECTIVES_RUN ?= runs/objectives

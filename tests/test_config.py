@@ -222,8 +222,8 @@ def test_every_preset_is_valid_and_overridable():
     assert set(preset_names()) >= {"minilm", "bert-base", "bert-large", "roberta-large"}
     for name in preset_names():
         settings = settings_from(read_preset(name), name)
-        ours = name.startswith("default-model") or name == "small-judge"
-        assert settings.model.backbone == ("minilm" if ours else name)
+        expected = {"small-judge": "minilm", "large-judge": "mpnet"}.get(name, name)
+        assert settings.model.backbone == ("minilm" if name.startswith("default-model") else expected)
         over = settings_from(merge(read_preset(name), {"training": {"seed": 9}}))
         assert over.training == settings.training.model_copy(update={"seed": 9})
 

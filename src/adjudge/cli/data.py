@@ -98,7 +98,7 @@ def world(
 
 @app.command(no_args_is_help=True)
 def mix(
-    name: Annotated[str, typer.Argument(help="small-judge, or a TOML file of sources and shares.")],
+    name: Annotated[str, typer.Argument(help="judges, or a TOML file of sources and shares.")],
     data: Annotated[Path, typer.Option(help="The folder that the sources' paths are below.")],
     out: Annotated[Path, typer.Option(help="The folder to make: train.jsonl.gz and held_out.jsonl.gz.")],
     examples: Annotated[int | None, typer.Option(min=1, help="How many to draw, over all sources.")] = None,
@@ -115,7 +115,7 @@ def mix(
 
     **Examples**
 
-    `adjudge data mix small-judge --data data --out mix`
+    `adjudge data mix judges --data data --out mix`
 
     `adjudge train --preset small-judge --train mix/train.jsonl.gz --dev mix/held_out.jsonl.gz --out runs/small`
     """

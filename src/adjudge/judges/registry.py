@@ -18,7 +18,7 @@ that every claim has as many rows as the model reads sentences. Its own settings
 model ``Class.Settings``, where it has some.
 """
 
-PACKAGE_MODELS = {"small": "models/small", "broad": "models/broad"}
+PACKAGE_MODELS = {"small": "models/small", "broad": "models/broad", "large": "models/large"}
 """Models that come with the package: name → folder in it. The first is the one where none is named."""
 
 LOADERS = {

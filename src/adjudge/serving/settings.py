@@ -23,7 +23,8 @@ class VerifierSettings(BaseModel):
 
     model: Name = Field(
         "small",
-        description="small (the package's own), the folder of a run, a checkpoint or an exported model, or hf:ID",
+        description="small (the package's own), large (first: adjudge model fetch large), "
+        "the folder of a run, a checkpoint or an exported model, or hf:ID",
     )
     corpus: Path | None = Field(
         None, description="an index, or a folder or file of documents (indexed on first use)"

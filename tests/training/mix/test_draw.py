@@ -149,7 +149,7 @@ def test_material_made_by_rule_needs_no_file(tmp_path: Path) -> None:
 
 
 def test_the_mix_of_the_package_is_valid_and_can_be_changed() -> None:
-    mix = read_mix("small-judge", examples=10, seed=9)
+    mix = read_mix("judges", examples=10, seed=9)
     assert (mix.examples, mix.seed) == (10, 9)
     assert sum(source.share for source in mix.source) == pytest.approx(1, abs=0.05)
 
@@ -164,7 +164,7 @@ def test_a_source_can_be_left_out(data: Path) -> None:
 
 
 def test_errors_say_what_is_wrong(tmp_path: Path, data: Path) -> None:
-    with pytest.raises(ConfigError, match="neither a file nor one of small-judge"):
+    with pytest.raises(ConfigError, match="neither a file nor one of judges"):
         read_mix("nonsense")
     (tmp_path / "bad.toml").write_text("examples = 0\nsource = []\n")
     with pytest.raises(ConfigError, match="examples is 0"):
