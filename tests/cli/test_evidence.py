@@ -103,7 +103,7 @@ class TestIndex:
         assert "nowhere: no such file or folder" in refused("index", "nowhere", "--out", "i", cwd=tmp_path)
         assert "--out" in refused("index", town, cwd=tmp_path)
         assert "--remove" in refused("index", "--out", "i", cwd=tmp_path)
-        assert "is no index" in refused("index", town, "--out", town)
+        assert "is not an index" in refused("index", town, "--out", town)
         assert not (tmp_path / "i").exists()
 
 

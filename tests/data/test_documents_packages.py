@@ -235,7 +235,7 @@ def test_hostile_mails_raise_nothing_untyped(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("content", [b"", b"no mail at all", b"\n\n\n"])
 def test_what_has_no_headers_is_no_mail(tmp_path: Path, content: bytes) -> None:
-    assert "is no mail" in refused(tmp_path, "a.eml", content)
+    assert "is not a mail" in refused(tmp_path, "a.eml", content)
 
 
 @pytest.mark.parametrize(

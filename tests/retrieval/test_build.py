@@ -241,7 +241,7 @@ def test_a_first_build_that_was_killed_can_be_made_again(tmp_path: Path) -> None
         assert child.stdout is not None
         child.stdout.readline()
         child.kill()
-    with pytest.raises(DataError, match="is no index"):
+    with pytest.raises(DataError, match="is not an index"):
         Index.open(index)
     build_index([docs], index)
     assert len(everything(index)) == 2
@@ -258,9 +258,9 @@ def test_the_lock_is_free_after_a_failure(tmp_path: Path) -> None:
 def test_other_folders_and_other_versions_are_refused_in_words(tmp_path: Path) -> None:
     (tmp_path / "photos").mkdir()
     (tmp_path / "photos" / "cat.png").write_bytes(b"png")
-    with pytest.raises(AdjudgeError, match="exists and is no index"):
+    with pytest.raises(AdjudgeError, match="exists and is not an index"):
         build_index([], tmp_path / "photos")
-    with pytest.raises(DataError, match="is no index"):
+    with pytest.raises(DataError, match="is not an index"):
         Index.open(tmp_path / "photos")
     with pytest.raises(DataError, match="no such index"):
         Index.open(tmp_path / "absent")
