@@ -15,6 +15,9 @@ from torch import Tensor, nn
 from adjudge.encoders.tensors import save_tensors
 from adjudge.errors import TrainingError
 
+STATE = "resume.safetensors"
+"""The file, in the folder of what is trained."""
+
 
 @dataclass(frozen=True)
 class TrainingProgress:
