@@ -30,7 +30,7 @@ from adjudge.retrieval.embedding import (
     vectors_change,
     wanted_vectors,
 )
-from adjudge.retrieval.index import Writer
+from adjudge.retrieval.index import Writer, compact
 from adjudge.retrieval.progress import IndexReport, Meter, ProgressCallback
 from adjudge.retrieval.storage import (
     Manifest,
@@ -226,6 +226,8 @@ def _carry_out(
             meter.files, meter.bytes = meter.files + 1, meter.bytes + file.size
             meter.report()
         writer.commit()
+        if writer.has_removed:
+            compact(folder)
         sentences = sum(source.sentences for source in sources.values())
         record, settings = None, wanted_vectors(vectors, manifest, sentences)
         if settings is not None:

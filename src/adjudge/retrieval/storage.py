@@ -27,7 +27,7 @@ from adjudge.errors import AdjudgeError, DataError
 from adjudge.io.files import write_atomic
 
 FORMAT = "adjudge-index"
-VERSION = 2
+VERSION = 3
 
 MANIFEST = "manifest.json"
 EMBEDDING = ".embedding"
