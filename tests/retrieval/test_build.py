@@ -276,6 +276,17 @@ def test_a_build_killed_at_any_stage_leaves_the_old_index(tmp_path: Path, stage:
     assert len(list(index.glob("g*"))) == 1
 
 
+def test_what_killed_builds_left_is_removed_by_a_call_that_changes_nothing(tmp_path: Path) -> None:
+    docs, index = write(tmp_path / "docs", a="Apples are red."), tmp_path / "index"
+    os.utime(docs / "a.txt", (1e9, 1e9))
+    build_index([docs], index)
+    before = sorted(os.listdir(index))
+    (index / "g00000009" / "pages").mkdir(parents=True)
+    (index / ".manifest.json.0a1b2c3d.tmp").touch()
+    build_index([docs], index)
+    assert sorted(os.listdir(index)) == before and found(index, "apples") == ["Apples are red."]
+
+
 def test_a_first_build_that_was_killed_can_be_made_again(tmp_path: Path) -> None:
     docs, index = write(tmp_path / "docs", a="Apples are red.", z="Z comes last."), tmp_path / "index"
     command = [sys.executable, "-c", SLOW_BUILD, str(docs), str(index), "unnamed"]

@@ -11,14 +11,14 @@ and everything else in full.
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
 import torch
 from safetensors.torch import save_file
 from torch import Tensor, nn
+
+from adjudge.io.temporary import temporary_file
 
 LARGE = 4096
 """Matrices of more numbers than this are kept in 8 bits."""
@@ -39,15 +39,8 @@ def weights_hash(module: nn.Module) -> str:
 def save_tensors(path: Path, tensors: Tensors, metadata: dict[str, str] | None = None) -> None:
     """A safetensors file that appears whole or not at all."""
     on_host = {name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()}
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    os.close(handle)
-    try:
+    with temporary_file(path) as temporary:
         save_file(on_host, temporary, metadata)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 def pack_differences(tensors: Tensors, public: Tensors) -> dict[str, Tensor]:

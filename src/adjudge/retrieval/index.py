@@ -6,13 +6,15 @@ import hashlib
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 
-from adjudge.errors import ConfigError
+from adjudge.errors import ConfigError, DiskFull
+from adjudge.io.temporary import is_disk_full
 from adjudge.retrieval.analysis import bracket_of, index_text, name_of
 from adjudge.retrieval.context import contexts
 from adjudge.retrieval.parts import PARTS, open_part
@@ -224,6 +226,7 @@ class Writer:
         """The number of the next sentence."""
         self.has_removed = False
         """Whether pages were removed, whose words still count in the statistics (:func:`compact`)."""
+        self._folder = folder
         self._document = Document
         self._writers = {
             name: open_part(folder / name, create=True).writer(heap_size=WRITER_MEMORY, num_threads=1)
@@ -267,24 +270,42 @@ class Writer:
     def remove(self, source: str) -> None:
         """Remove all pages that came from ``source`` and were added before."""
         self.has_removed = True
-        for writer in self._writers.values():
-            writer.delete_documents_by_term("source", source)
+        with self._report_failure():
+            for writer in self._writers.values():
+                writer.delete_documents_by_term("source", source)
 
     def commit(self) -> None:
         """Write everything out and end."""
-        for writer in self._writers.values():
-            writer.commit()
-            writer.wait_merging_threads()
+        with self._report_failure():
+            for writer in self._writers.values():
+                writer.commit()
+                writer.wait_merging_threads()
         self._writers = {}
 
     def abandon(self) -> None:
         """Stop without a commit; nothing to do after one."""
         for writer in self._writers.values():
-            writer.rollback()
-            writer.wait_merging_threads()
+            with suppress(ValueError):  # which it raises once it has failed to write
+                writer.rollback()
+                writer.wait_merging_threads()
 
     def _add(self, part: str, fields: Mapping[str, Any]) -> None:
-        self._writers[part].add_document(self._document(**fields))
+        with self._report_failure():
+            self._writers[part].add_document(self._document(**fields))
+
+    @contextmanager
+    def _report_failure(self) -> Iterator[None]:
+        """Say why nothing more is written: tantivy's thread that writes ends with its reason untold."""
+        try:
+            yield
+        except ValueError as error:
+            free = shutil.disk_usage(self._folder).free
+            if free < 2 * WRITER_MEMORY or is_disk_full(error):
+                raise DiskFull(self._folder.parent, f"{free / 1e6:,.1f} MB free") from None
+            raise IndexUnusable(
+                f"{self._folder.parent}: cannot be written ({error}). It is as it was before. See whether the disk "
+                "is in order, and index again."
+            ) from None
 
 
 def compact(folder: Path) -> None:

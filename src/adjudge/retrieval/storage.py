@@ -25,6 +25,7 @@ import msgspec
 from adjudge.data.documents import printable
 from adjudge.errors import AdjudgeError, DataError
 from adjudge.io.files import write_atomic
+from adjudge.io.temporary import report_full_disk
 
 FORMAT = "adjudge-index"
 VERSION = 3
@@ -145,8 +146,10 @@ def open_for_writing(path: Path) -> Iterator[Manifest]:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise IndexUnusable(f"{path}: cannot be made ({error.strerror}).") from None
-    with locked(path):
-        yield read_manifest(path) if (path / MANIFEST).exists() else Manifest()
+    with report_full_disk(path), locked(path):
+        manifest = read_manifest(path) if (path / MANIFEST).exists() else Manifest()
+        remove_stale(path, manifest.generation)
+        yield manifest
 
 
 def check_name(path: Path) -> None:
@@ -166,11 +169,15 @@ def _own(name: str) -> bool:
     )
 
 
-def next_generation(path: Path, current: str, copy: bool = True) -> Path:
-    """A new generation's folder, a copy of the current one or empty; what failed builds left is removed."""
+def remove_stale(path: Path, current: str) -> None:
+    """Remove what killed builds left: their generation, or the one before theirs. Vectors they made stay."""
     for stale in path.iterdir():
         if _own(stale.name) and stale.name not in (".lock", EMBEDDING, current):
             shutil.rmtree(stale) if stale.is_dir() else stale.unlink()
+
+
+def next_generation(path: Path, current: str, copy: bool = True) -> Path:
+    """A new generation's folder, a copy of the current one or empty."""
     folder = path / f"g{int(current[1:] or 0) + 1:08d}"
     for part in ("pages", "sentences"):
         (folder / part).mkdir(parents=True)
@@ -218,6 +225,10 @@ def locked(path: Path) -> Iterator[None]:
             raise IndexLocked(
                 f"{path}: another process is writing this index. Wait until it is done."
             ) from None
-        yield
+        try:
+            yield
+        finally:
+            if os.listdir(path) == [".lock"]:  # nothing was made
+                shutil.rmtree(path, ignore_errors=True)
     finally:
         os.close(handle)

@@ -18,6 +18,7 @@ from adjudge.errors import AdjudgeError
 from adjudge.evaluation.scoring import Scores, score
 from adjudge.io.files import write_json
 from adjudge.io.locks import lease
+from adjudge.io.temporary import report_full_disk, sweep
 from adjudge.runs.claims import check_test_files, claims_of, dev_claims
 from adjudge.runs.folder import (
     FILES,
@@ -125,8 +126,9 @@ def execute(
     work.reporter.stage("waiting for the run folder")
     with lease(folder, run.state) if is_first else nullcontext(_nothing) as check_lease:
         if is_first:
+            _sweep_run(folder)
             check_test_files(settings.data)
-        with workers(work.device) as team:
+        with report_full_disk(folder), workers(work.device) as team:
             team.wait()
             if not (resume and run.holds(identity)):
                 _train(work, team, check_lease)
@@ -134,8 +136,15 @@ def execute(
             return None
         if not is_judged(run, settings.data):
             work.reporter.stage("predicting")
-            _judge(work)
+            with report_full_disk(folder):
+                _judge(work)
         return read_scores(run, settings.data)
+
+
+def _sweep_run(folder: Path) -> None:
+    """Remove what a killed execution was writing."""
+    for path in (folder, folder / "checkpoint", *folder.glob("judgements/*")):
+        sweep(path)
 
 
 def _nothing() -> None:

@@ -28,6 +28,7 @@ from adjudge.data.verdicts import read_verdicts, write_verdicts
 from adjudge.errors import ConfigError, DataError
 from adjudge.io.chunks import chunks
 from adjudge.io.files import write_atomic, write_json
+from adjudge.io.temporary import sweep
 from adjudge.retrieval.pipeline import WINDOW
 from adjudge.retrieval.protocol import Retriever
 from adjudge.serving.verifier import Corpus, Verifier
@@ -159,6 +160,10 @@ class Parts:
                 f"{self.folder}: another process is writing it. Wait until it is done."
             ) from None
         try:
+            sweep(self.folder)
+            for written in (self.job.out, self.job.submission):
+                if written is not None:
+                    sweep(Path(written).parent, Path(written).name)
             self.resume_partial(definition)
             yield
             self._finish()

@@ -22,6 +22,7 @@ from adjudge.encoders.rows import RowWriter
 from adjudge.errors import ConfigError, DataError
 from adjudge.io.chunks import chunks
 from adjudge.io.locks import lease
+from adjudge.io.temporary import report_full_disk, sweep
 from adjudge.judges.folder import METADATA
 from adjudge.retrieval import Index, IndexRetriever, RetrievalSettings, Retriever
 from adjudge.retrieval.pipeline import CANDIDATES, RankingExample, ranking_examples, sentence_in
@@ -237,11 +238,14 @@ def train_ranker_on(
     each other, and one that holds a ranker is refused unless ``resume``.
     """
     workers = workers or Workers()
-    with lease(folder, folder / STATE) if workers.is_first else nullcontext(_nothing) as check_lease:
+    owned = lease(folder, folder / STATE) if workers.is_first else nullcontext(_nothing)
+    with report_full_disk(folder), owned as check_lease:
         if workers.is_first and (folder / METADATA).exists() and not resume:
             raise ConfigError(
                 f"{folder}: holds a ranker. Choose another --out, or pass --resume to go on with it."
             )
+        if workers.is_first:
+            sweep(folder)
         workers.wait()
 
         def report_and_check(metric: Metric, steps: int) -> None:
