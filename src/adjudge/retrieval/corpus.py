@@ -12,6 +12,7 @@ import msgspec
 
 from adjudge.data.documents import Report, printable
 from adjudge.errors import DataError
+from adjudge.io.cache import user_cache
 from adjudge.retrieval.build import build_index
 from adjudge.retrieval.embedding import Vectors, automatic_vectors
 from adjudge.retrieval.index import Index
@@ -65,7 +66,8 @@ def _is_index(path: Path) -> bool:
 def cache_of(path: Path) -> Path:
     """Where the index of documents is kept: beside them, or in the user's cache where that cannot be.
 
-    It cannot be in a place that is read-only, or whose path is not UTF-8.
+    It cannot be in a place that is read-only, or whose path is not UTF-8. Without a home that can be written, the
+    system's place for temporary files serves.
 
     ``documents/`` → ``documents/.adjudge-index``; ``notes.txt`` → ``.notes.txt.adjudge-index``.
     """
@@ -74,10 +76,7 @@ def cache_of(path: Path) -> Path:
     utf8 = printable(beside) == str(beside)
     if utf8 and os.access(beside if beside.exists() else beside.parent, os.W_OK):
         return beside
-    from platformdirs import user_cache_path
-
-    name = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
-    return user_cache_path("adjudge") / "indexes" / name
+    return user_cache("indexes") / hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
 
 
 def _bring_up_to_date(

@@ -16,6 +16,7 @@ from adjudge.data.formats import read_examples
 from adjudge.data.verdicts import write_verdicts
 from adjudge.errors import AdjudgeError
 from adjudge.evaluation.scoring import Scores, score
+from adjudge.io.cache import user_cache
 from adjudge.io.files import write_json
 from adjudge.io.locks import lease
 from adjudge.io.temporary import report_full_disk, sweep
@@ -295,9 +296,7 @@ def read_scores(run: RunFolder, data: DataSettings) -> Scores | None:
 
 def default_cache() -> Path:
     """The user's cache folder for adjudge."""
-    from platformdirs import user_cache_path
-
-    return user_cache_path("adjudge")
+    return user_cache("training")
 
 
 def _manifest(work: _Work, progress: TrainingProgress, started: float) -> dict[str, Any]:
