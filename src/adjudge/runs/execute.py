@@ -300,6 +300,8 @@ def default_cache() -> Path:
 
 
 def _manifest(work: _Work, progress: TrainingProgress, started: float) -> dict[str, Any]:
+    from adjudge.judges.folder import weights_sha256
+
     settings = work.settings
     return {
         "run": work.identity,
@@ -308,6 +310,7 @@ def _manifest(work: _Work, progress: TrainingProgress, started: float) -> dict[s
         "data": data_files(settings.data, TRAINING_FILES),
         "steps": progress.step,
         "best_step": progress.best_step,
+        "weights": weights_sha256(str(work.run.path)),
         "best_dev_label_accuracy": None if settings.data.dev is None else progress.best_accuracy,
         **provenance(started),
     }

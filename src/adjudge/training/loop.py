@@ -269,9 +269,13 @@ class _MetricsLog:
     def _lines(self) -> Iterator[str]:
         if not self.path.exists():
             return
-        for line in self.path.read_text(encoding="utf-8").splitlines():
+        for line in self.path.read_text(encoding="utf-8", errors="replace").splitlines():
             try:
-                json.loads(line)
-            except json.JSONDecodeError:  # the line that was being written when the run died
+                decoded = json.loads(line)
+            except (
+                json.JSONDecodeError,
+                RecursionError,
+            ):  # the line that was being written when the run died
                 continue
-            yield line
+            if isinstance(decoded, dict) and {"step", "seconds"} <= decoded.keys():
+                yield line
