@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from adjudge.cli.app import app
-from adjudge.cli.output import without_controls
+from adjudge.data.text import without_controls
 from adjudge.errors import AdjudgeError, DiskFull
 from adjudge.io.signals import tidy_when_terminated
 from adjudge.io.temporary import is_disk_full

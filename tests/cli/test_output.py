@@ -1,4 +1,4 @@
-"""A full disk ends a command with one line and exit code 2; what was there stays, and nothing is left behind."""
+"""Where no output can be written, a command ends with one line and exit code 2; what was there stays."""
 
 from __future__ import annotations
 
@@ -71,6 +71,23 @@ def test_frozen_layers_are_not_written_through_holes(tmp_path: Path) -> None:
         check_refusal(Done(done.returncode, done.stdout, done.stderr))
         assert not [name for name in names(disk) if name.endswith(".tmp")]
     assert not (tmp_path / "run").exists()
+
+
+def test_a_folder_in_the_place_of_an_output_file_is_called_one(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "claims.jsonl").write_text('{"id": 1, "claim": "a"}')
+    command = [
+        "verify",
+        "--claims",
+        tmp_path / "claims.jsonl",
+        "--corpus",
+        tmp_path,
+        "--out",
+        tmp_path / "out",
+    ]
+    for force in ([], ["--force"]):
+        done = adjudge(*command, *force)
+        assert done.returncode == 2 and "is a folder, expected the name of a file" in done.stderr
 
 
 def test_an_output_that_cannot_be_written_is_no_traceback() -> None:
