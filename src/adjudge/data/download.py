@@ -85,7 +85,7 @@ def _fetch_from_mirrors(
     origin = target.with_name(f"{target.name}.part.url")
     tried = []
     for url in file.urls:
-        if expected is None and not (origin.is_file() and origin.read_text() == url):
+        if expected is None and not (origin.is_file() and origin.read_bytes() == url.encode()):
             part.unlink(missing_ok=True)  # no checksum would notice two mirrors' halves in one file
         write_text(origin, url)
         try:
@@ -198,10 +198,10 @@ def _read_checksums(folder: Path) -> dict[str, str]:
     sums = folder / SUMS
     if not sums.is_file():
         return {}
-    lines = (line.split(maxsplit=1) for line in sums.read_text().splitlines() if line.strip())
     try:
+        lines = [line.split(maxsplit=1) for line in sums.read_text("utf-8").splitlines() if line.strip()]
         return {name.lstrip("*"): digest for digest, name in lines}
-    except ValueError:
+    except ValueError:  # of undecodable bytes too
         raise DownloadError(f"{sums}: a line is not 'checksum  file name'. Correct or delete it.") from None
 
 

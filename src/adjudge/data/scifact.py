@@ -39,7 +39,9 @@ def read_claims_by_document(path: PathLike) -> Iterator[Claim]:
     for where, identity, record in read_records(path):
         text = claim_text(record, where)
         rationales = _rationales(record, where) or {}
-        cited = [str(document) for document in record.get("cited_doc_ids", ())]
+        cited = [
+            str(document) for document in list_field({"cited_doc_ids": [], **record}, "cited_doc_ids", where)
+        ]
         for document in dict.fromkeys([*cited, *rationales]):
             entry = _combine(rationales.get(document, []), where)
             yield Claim(f"{identity}:{document}", text, str(entry.label), entry.gold or ())

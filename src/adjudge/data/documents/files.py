@@ -61,6 +61,7 @@ class SourceFile:
     kind: DocumentType
     size: int
     mtime_ns: int
+    ctime_ns: int
 
     @property
     def title(self) -> str:
@@ -100,9 +101,7 @@ def walk(
         report(Problem(printable(root), f"is of no type that can be read; names must end in one of {known}"))
     else:
         source = printable(os.path.abspath(root))
-        yield SourceFile(
-            real, label, source, SUFFIXES[suffix_of(root.name)], found.st_size, found.st_mtime_ns
-        )
+        yield _source_file(real, label, source, suffix_of(root.name), found)
 
 
 def open_regular(path: Path) -> IO[bytes]:
@@ -202,7 +201,12 @@ def _entry_file(
         return None
     path = Path(entry.path)
     name = f"{label}/{printable(path.relative_to(root).as_posix())}"
-    return SourceFile(path, name, printable(path), SUFFIXES[suffix], found.st_size, found.st_mtime_ns)
+    return _source_file(path, name, printable(path), suffix, found)
+
+
+def _source_file(path: Path, name: str, source: str, suffix: str, found: os.stat_result) -> SourceFile:
+    times = found.st_mtime_ns, found.st_ctime_ns
+    return SourceFile(path, name, source, SUFFIXES[suffix], found.st_size, *times)
 
 
 def _short(path: str | os.PathLike[str]) -> str:
