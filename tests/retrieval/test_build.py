@@ -154,6 +154,18 @@ def test_a_change_that_keeps_size_and_date_shortly_after_reading_is_seen(tmp_pat
     assert found(index, "apples") == ["Apples are big."]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="has no time of the last change")
+def test_a_change_that_keeps_size_and_date_is_seen_however_old_the_file_is(tmp_path: Path) -> None:
+    docs, index = write(tmp_path / "docs", a="Apples are red."), tmp_path / "index"
+    os.utime(docs / "a.txt", (1e9, 1e9))
+    time.sleep(2.1)  # else every file is looked into, since it changed just before it was read
+    build_index([docs], index)
+    (docs / "a.txt").write_text("Apples are hot.")
+    os.utime(docs / "a.txt", (1e9, 1e9))
+    assert build_index([docs], index).changed == 1
+    assert found(index, "apples") == ["Apples are hot."]
+
+
 def test_other_folders_stay_until_they_are_removed_by_name(tmp_path: Path) -> None:
     index = tmp_path / "index"
     (tmp_path / "x").mkdir()
@@ -373,7 +385,7 @@ def test_progress_tells_rate_and_time_left(tmp_path: Path) -> None:
     assert last.eta == 0
     assert last.rate == pytest.approx(3 / last.seconds)
     # Half the bytes in 10 s leave 10 s.
-    assert Progress(1, 2, 50, 100, 1, 20, 10.0).eta == 10.0
+    assert Progress(1, 2, 50, 100, 1, 20, 10.0, files_seconds=10.0).eta == 10.0
 
 
 def test_pages_from_anywhere_can_be_indexed(tmp_path: Path) -> None:

@@ -190,7 +190,7 @@ def _sort(file: SourceFile, label: str, known: Source | None, plan: _Plan) -> No
     """Decide what to do with a file: by size and date, or else by content."""
     if known is None or known.root != label or file.size != known.size:
         plan.read.append(file)
-    elif file.mtime_ns == known.mtime_ns and known.mtime_ns + _RACY_NS < known.read_ns:
+    elif _times(file) == _times(known) and max(_times(known)) + _RACY_NS < known.read_ns:
         plan.unchanged += 1
     elif _digest(file) == known.sha256:
         plan.retimed.append(_source(file, label, known.sha256, known.pages, known.sentences, known.first))
@@ -223,8 +223,7 @@ def _carry_out(
             except Unreadable as error:
                 writer.remove(file.source)  # what was read of it before it failed
                 report(error.problem)
-            meter.files, meter.bytes = meter.files + 1, meter.bytes + file.size
-            meter.report()
+            meter.count_file(file.size)
         writer.commit()
         if writer.has_removed:
             compact(folder)
@@ -265,7 +264,14 @@ def _read(file: SourceFile, label: str, writer: Writer, report: Report, meter: M
 
 def _source(file: SourceFile, label: str, digest: str, pages: int, sentences: int, first: int) -> Source:
     now = time.time_ns()
-    return Source(file.source, label, file.size, file.mtime_ns, now, digest, pages, sentences, first)
+    return Source(
+        file.source, label, file.size, file.mtime_ns, file.ctime_ns, now, digest, pages, sentences, first
+    )
+
+
+def _times(file: SourceFile | Source) -> tuple[int, int]:
+    """When a file was last written, which anyone can set to another time, and last changed, which nobody can."""
+    return file.mtime_ns, file.ctime_ns
 
 
 def _removed(known: dict[str, Source], sources: dict[str, Source]) -> Iterator[Source]:

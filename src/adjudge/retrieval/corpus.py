@@ -10,9 +10,10 @@ from typing import Any
 
 import msgspec
 
-from adjudge.data.documents import Report, printable
+from adjudge.data.documents import Problem, Report, printable
 from adjudge.errors import DataError
 from adjudge.io.cache import user_cache
+from adjudge.io.jsonl import BAD_JSON
 from adjudge.retrieval.build import build_index
 from adjudge.retrieval.embedding import Vectors, automatic_vectors
 from adjudge.retrieval.index import Index
@@ -48,8 +49,20 @@ def open_corpus(
         raise DataError(f"{printable(path)}: no such index, folder or file.")
     cache = cache_of(path)
     vectors = automatic_vectors() if by_meaning else "keep"
-    _bring_up_to_date(path, cache, progress, report, vectors)
-    return Index.open(cache)
+    problems: list[Problem] = []
+
+    def record_problem(problem: Problem) -> None:
+        problems.append(problem)
+        if report:
+            report(problem)
+
+    _bring_up_to_date(path, cache, progress, record_problem, vectors)
+    index = Index.open(cache)
+    skipped = [problem for problem in problems if problem.skipped]
+    if skipped and not index.manifest.sentences:
+        more = f" And {len(skipped) - 1:,} more." if len(skipped) > 1 else ""
+        raise DataError(f"{printable(path)}: none of its documents can be read. {skipped[0]}{more}")
+    return index
 
 
 def _is_index(path: Path) -> bool:
@@ -58,7 +71,7 @@ def _is_index(path: Path) -> bool:
         return False
     try:
         manifest = msgspec.json.decode((path / MANIFEST).read_bytes(), type=dict[str, Any])
-    except (OSError, msgspec.MsgspecError):
+    except (OSError, *BAD_JSON):
         manifest = {}
     return manifest.get("format") == FORMAT or (path / ".lock").exists()
 

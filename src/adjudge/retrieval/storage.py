@@ -25,6 +25,7 @@ import msgspec
 from adjudge.data.documents import printable
 from adjudge.errors import AdjudgeError, DataError
 from adjudge.io.files import write_atomic
+from adjudge.io.jsonl import BAD_JSON
 from adjudge.io.temporary import report_full_disk
 
 FORMAT = "adjudge-index"
@@ -77,6 +78,7 @@ class Source:
     root: str
     size: int
     mtime_ns: int
+    ctime_ns: int
     read_ns: int
     sha256: str
     pages: int
@@ -96,7 +98,7 @@ def read_manifest(path: Path) -> Manifest:
         raise IndexUnusable(f"{path}: cannot be read ({error.strerror}).") from None
     try:
         record = msgspec.json.decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except BAD_JSON:
         record = None
     if not isinstance(record, dict) or record.get("format") != FORMAT:
         raise IndexUnusable(f"{path}: manifest.json is not that of an adjudge index. Choose another folder.")
@@ -124,7 +126,7 @@ def read_sources(folder: Path) -> dict[str, Source]:
     try:
         with open(folder / SOURCES, "rb") as stream:
             return {source.source: source for source in map(decode, stream)}
-    except (OSError, msgspec.MsgspecError) as error:
+    except (OSError, *BAD_JSON) as error:
         raise IndexUnusable(f"{folder / SOURCES}: damaged ({error}). Index the documents again.") from None
 
 
