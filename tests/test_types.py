@@ -120,3 +120,11 @@ def test_every_error_is_one_of_ours_and_a_missing_extra_says_how_to_install():
 def test_types_and_settings_import_without_torch():
     script = "import sys, adjudge.types, adjudge.config; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], timeout=60).returncode == 0
+
+
+def test_a_label_cannot_steer_a_terminal() -> None:
+    with pytest.raises(ConfigError, match="without control characters"):
+        LabelSet(("yes", "no\x1b[2J"))
+    with pytest.raises(DataError) as raised:
+        FEVER_LABELS.parse("\x1b]0;owned\x07")
+    assert "\x1b" not in str(raised.value)

@@ -27,6 +27,16 @@ class DownloadError(AdjudgeError, RuntimeError):
     """A file could not be fetched, or is not the file it should be."""
 
 
+class DiskFull(AdjudgeError, RuntimeError):
+    """There is no room for a file; what was there before is unchanged."""
+
+    def __init__(self, path: object, reason: str) -> None:
+        super().__init__(
+            f"{path}: the disk is full, or a limit of space is reached ({reason}). What was there is unchanged: "
+            "make room, or choose another disk, and give the command again."
+        )
+
+
 class MissingExtra(AdjudgeError, ImportError):
     """An optional dependency is not installed."""
 

@@ -39,6 +39,9 @@ class LabelSet:
             raise ConfigError(
                 f"A label set needs two or more names that differ in more than case, found {list(self.names)}."
             )
+        for name in (*self.names, *self.aliases):
+            if not name.isprintable():
+                raise ConfigError(f"Label {name!r}: expected a name without control characters.")
         for alias, name in self.aliases.items():
             if name not in self.names:
                 known = ", ".join(self.names)
@@ -62,9 +65,10 @@ class LabelSet:
         try:
             return self._spellings[text.strip().casefold()]
         except KeyError:
+            spelled = text if text.isprintable() else repr(text)
             raise DataError(
                 f"label {text!r} is not one of {', '.join(self.names)}.\n"
-                f"If your file names them differently, pass --label {text}={self.names[0]}."
+                f"If your file names them differently, pass --label {spelled}={self.names[0]}."
             ) from None
 
     def index(self, text: str) -> int:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -223,6 +224,29 @@ def test_html_that_never_ends_takes_no_time(tmp_path: Path, content: str) -> Non
     (tmp_path / "a.html").write_text("<p>Before it.</p>" + content * 100_000)
     sentences, _ = read(tmp_path)
     assert sentences[0] == "Before it."
+
+
+@pytest.mark.parametrize("line", ["a", "|", "!", "-", ">", "`", "#", "1.", "[a](", "<"])
+def test_reading_lines_without_end_costs_as_much_for_each(tmp_path: Path, line: str) -> None:
+    """Counted in Python's own calls, which do not depend on the machine: twice the text, about twice the work."""
+
+    def calls(lines: int) -> int:
+        (tmp_path / "a.md").write_text(f"{line}\n" * lines)
+        count = 0
+
+        def count_call(frame: Any, event: str, argument: Any) -> None:
+            nonlocal count
+            count += 1
+
+        sys.setprofile(count_call)
+        try:
+            read(tmp_path)
+        finally:
+            sys.setprofile(None)
+        return count
+
+    calls(10)  # what is imported on first use
+    assert calls(4_000) < 2.5 * calls(2_000)
 
 
 def test_hidden_files_are_no_part_of_a_corpus(tmp_path: Path) -> None:

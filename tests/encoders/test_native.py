@@ -151,11 +151,44 @@ def test_a_cache_that_cannot_be_written_is_no_error(tmp_path: Path):
     assert found.library is None and found.status.startswith("plain PyTorch: ")
 
 
-def test_a_damaged_file_in_the_cache_is_no_error(tmp_path: Path):
-    for threads in native.THREADS:
-        key = native._key(Path(native.__file__).with_name("native.cpp"), threads)
-        (tmp_path / f"{key}.so").write_bytes(b"nothing to load")
-    assert native.load(tmp_path).library is None
+@needs_library
+def test_a_file_is_loaded_only_while_it_is_what_was_built(tmp_path: Path):
+    built = native.load(tmp_path / "native").status.removeprefix("native: ")
+    content = Path(built).read_bytes()
+    Path(built).unlink()  # a loaded file must not change
+    Path(built).write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    Path(built).chmod(0o700)
+    assert native.load(tmp_path / "native").status == f"native: {built}"
+    assert Path(built).read_bytes() == content  # built again
+
+
+@needs_library
+@pytest.mark.skipif(os.name != "posix", reason="rights as on POSIX")
+def test_what_others_can_write_is_not_loaded(tmp_path: Path):
+    folder = tmp_path / "native"
+    built = Path(native.load(folder).status.removeprefix("native: "))
+    assert (folder.stat().st_mode | built.stat().st_mode) & 0o077 == 0
+    planted = built.with_name(f"{built.stem.partition('-')[0]}-0.so")
+    built.rename(planted)
+    planted.chmod(0o777)
+    assert native.load(folder).status == f"native: {built}"  # not the one that others could have written
+    folder.chmod(0o770)
+    assert native.load(folder).status == f"plain PyTorch: {folder}: others may write it (chmod go-w)."
+    folder.chmod(0o700)
+    if os.geteuid() == 0:
+        os.chown(folder, 65534, -1)
+        assert native.load(folder).status == f"plain PyTorch: {folder}: belongs to another user."
+
+
+@needs_library
+def test_another_compiler_has_its_own_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    first = native.load(tmp_path / "native").status
+    script = tmp_path / "other-c++"
+    script.write_text('#!/bin/sh\nexec c++ "$@"\n')
+    script.chmod(0o755)
+    monkeypatch.setenv("CXX", str(script))
+    assert native.load(tmp_path / "native").status not in (first, "")
+    assert len(list((tmp_path / "native").iterdir())) == 2
 
 
 @needs_library

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import random
 import socket
 import sys
 from dataclasses import replace
@@ -42,6 +43,12 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(socket.socket, "connect", refuse)
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
+
+
+def leave_out_hashes(folder: Path) -> None:
+    metadata = json.loads((folder / METADATA).read_text())
+    del metadata["files"], metadata["checksum"]
+    (folder / METADATA).write_text(json.dumps(metadata))
 
 
 def nudged(model: Any) -> Any:
@@ -120,6 +127,7 @@ def test_half_precision_backbones_are_loaded_in_single_precision(tiny: ModuleTyp
     save_model(tiny.make_model(), tmp_path)
     config = json.loads((tmp_path / "config.json").read_text())
     (tmp_path / "config.json").write_text(json.dumps({**config, "dtype": "float16"}))
+    leave_out_hashes(tmp_path)
     assert {p.dtype for p in load_model(tmp_path).module.parameters()} == {torch.float32}
 
 
@@ -154,6 +162,7 @@ def test_a_damaged_checkpoint_is_named(
 
 def test_an_unknown_model_setting_is_refused(tiny: ModuleType, tmp_path: Path):
     save_model(tiny.make_model(), tmp_path)
+    leave_out_hashes(tmp_path)
     metadata = json.loads((tmp_path / "adjudge.json").read_text())
     metadata["settings"]["colour"] = "red"
     (tmp_path / "adjudge.json").write_text(json.dumps(metadata))
@@ -331,6 +340,7 @@ def test_without_minilm_the_extra_is_named(
     save_model(trained, tmp_path, as_difference=True)
     metadata = json.loads((tmp_path / METADATA).read_text())
     metadata["base"]["backbone"] = "minilm"
+    del metadata["checksum"]
     (tmp_path / METADATA).write_text(json.dumps(metadata))
     monkeypatch.setattr(loading, "_embedded_minilm", lambda: None)  # as without the extra
     monkeypatch.setitem(loading.HUB_NAMES, "minilm", "no-such-folder/no-such-model")
@@ -402,3 +412,56 @@ def test_a_prefix_names_what_loads_a_judge(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setitem(sys.modules, "somewhere", module)
     [verdict] = load_judge("oracle:delphi").judge([Example(1, "A claim.", (Evidence("A sentence."),) * 9)])
     assert verdict.label == "REFUTES" and len(verdict.evidence) == 9
+
+
+@pytest.mark.parametrize("file", ["config.json", "tokenizer_config.json"])
+def test_a_folder_that_asks_for_code_is_refused_by_name(trained: RowJudge, tmp_path: Path, file: str):
+    save_model(trained, tmp_path)
+    settings = json.loads((tmp_path / file).read_text())
+    (tmp_path / file).write_text(json.dumps({**settings, "auto_map": {"AutoModel": "own.Model"}}))
+    (tmp_path / "own.py").write_text(f"from pathlib import Path; Path({str(tmp_path / 'ran')!r}).touch()")
+    leave_out_hashes(tmp_path)  # as whoever wrote the folder could have
+    for load in (load_model, lambda folder: load_encoder(str(folder))):
+        with pytest.raises(ConfigError, match=f"{tmp_path}: asks for code of its own"):
+            load(tmp_path)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_no_bit_of_a_folder_changes_unnoticed(trained: RowJudge, tmp_path: Path):
+    """Another answer, or an error that is not ours, would be the damage of a disk or of a copy."""
+    save_model(trained, tmp_path)
+    load_model(tmp_path)
+    rng = random.Random(4)
+    files = sorted(path for path in tmp_path.iterdir() if path.is_file())
+    for trial in range(60):
+        path = files[trial % len(files)]
+        whole = path.read_bytes()
+        position = rng.randrange(len(whole))
+        damaged = bytes([whole[position] ^ (1 << rng.randrange(8))])
+        path.write_bytes(whole[:position] + damaged + whole[position + 1 :])
+        with pytest.raises(ConfigError):
+            load_model(tmp_path)
+        path.write_bytes(whole)
+
+
+@pytest.mark.parametrize("file", ["config.json", "tokenizer.json", "tokenizer_config.json"])
+@pytest.mark.parametrize("content", ["{}", "[]", "[" * 100_000, "null", '{"model": {"vocab": 1}}', "\xff"])
+def test_a_folder_without_hashes_is_refused_in_words(
+    trained: RowJudge, tmp_path: Path, file: str, content: str
+):
+    save_model(trained, tmp_path)
+    leave_out_hashes(tmp_path)
+    (tmp_path / file).write_bytes(content.encode("latin-1"))
+    try:
+        load_model(tmp_path)
+    except ConfigError as error:
+        assert str(tmp_path) in str(error)
+
+
+def test_another_runs_weights_are_refused(trained: RowJudge, tmp_path: Path):
+    save_model(trained, tmp_path / "checkpoint")
+    (tmp_path / "manifest.json").write_text(json.dumps({"weights": weights_sha256(str(tmp_path))}))
+    load_model(tmp_path)
+    save_model(nudged(trained), tmp_path / "checkpoint")
+    with pytest.raises(ConfigError, match="They are another run's"):
+        load_model(tmp_path)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
+from typing import Any
 
 import pytest
 import torch
@@ -372,3 +373,22 @@ def test_printing_an_objective_shows_its_settings():
 def test_an_objective_adds_nothing_to_a_checkpoint():
     objective = Objective("sr", weights=[1.0, 2.0, 3.0])
     assert not objective.state_dict() and not list(objective.parameters())
+
+
+@pytest.mark.parametrize("variant", ["paper", "released"])
+def test_raw_logits_and_classes_that_do_not_exist_are_refused(variant: Any) -> None:
+    loss = Objective("sr", lam=0.25, variant=variant)
+    log_probs = torch.tensor([[0.2, 0.7, 0.1]]).log()
+    with pytest.raises(
+        ConfigError, match="add up to 11.11, expected 1. Raw logits go through torch.log_softmax"
+    ):
+        loss(torch.tensor([[2.0, 1.0, 0.0]]), torch.tensor([0]))  # e² + e + 1
+    for gold in (3, -1):
+        with pytest.raises(ConfigError, match=f"gold holds {gold}, expected class indices from 0 to 2"):
+            loss(log_probs, torch.tensor([gold]))
+    with pytest.raises(ConfigError, match="gold a list, expected tensors"):
+        loss(log_probs, [0])
+    assert torch.isfinite(loss(log_probs.to(torch.bfloat16), torch.tensor([0])))
+    assert torch.isnan(
+        loss(torch.full((1, 3), torch.nan), torch.tensor([0]))
+    )  # the training loop says it diverged

@@ -21,6 +21,7 @@ from adjudge.retrieval.progress import IndexProgress
 from adjudge.retrieval.retriever import IndexRetriever
 from adjudge.retrieval.storage import IndexLocked, lock_index
 from adjudge.types import Page, Sentence
+from plain_user import plain_user, read_only
 
 
 def found(index: Path, claim: str) -> list[str]:
@@ -91,6 +92,47 @@ def test_many_random_updates_equal_one_build_from_scratch(tmp_path: Path) -> Non
     assert everything(index) == everything(tmp_path / "fresh") != []
 
 
+def test_scores_do_not_depend_on_what_the_index_held_before(tmp_path: Path) -> None:
+    """BM25 must not count what was removed, nor equal scores be ordered by the time of indexing."""
+    rng = random.Random(3)
+    words = [f"{a}{b}" for a in ("ba", "ko", "mi", "su", "te") for b in ("lan", "ric", "vond", "mer")]
+    docs, index = write(tmp_path / "docs"), tmp_path / "index"
+
+    def text() -> str:
+        return " ".join(" ".join(rng.choices(words, k=5)).capitalize() + "." for _ in range(8))
+
+    for names in ("abcdefghijkl", "cdfgk", "abe", "hij"):
+        for name in names:
+            (docs / f"{name}.txt").write_text(text())
+        build_index([docs], index)
+    build_index([docs], tmp_path / "fresh")
+    updated, fresh = (IndexRetriever(Index.open(path)) for path in (index, tmp_path / "fresh"))
+    for query in (" ".join(rng.sample(words, 3)) for _ in range(50)):
+        expected = [(e.page, e.line, e.score) for e in fresh.retrieve(query, 5)]
+        assert [
+            (e.page, e.line, pytest.approx(e.score, rel=1e-6)) for e in updated.retrieve(query, 5)
+        ] == expected
+
+
+def test_the_part_of_a_bad_file_that_was_read_leaves_no_trace_in_the_scores(tmp_path: Path) -> None:
+    docs = write(tmp_path / "docs", a="Apples are red. Bananas are yellow.")
+    with gzip.open(docs / "b.jsonl.gz", "wb") as stream:
+        for n in range(2000):
+            stream.write(
+                json.dumps({"id": n, "text": f"Apples number {n} {os.urandom(8).hex()}."}).encode() + b"\n"
+            )
+    whole = (docs / "b.jsonl.gz").read_bytes()
+    (docs / "b.jsonl.gz").write_bytes(whole[: len(whole) * 2 // 3])
+    build_index([docs], tmp_path / "index")
+    (docs / "b.jsonl.gz").unlink()
+    build_index([docs], tmp_path / "fresh")
+    scores = [
+        [evidence.score for evidence in IndexRetriever(Index.open(tmp_path / name)).retrieve("apples", 5)]
+        for name in ("index", "fresh")
+    ]
+    assert scores[0] == pytest.approx(scores[1], rel=1e-6) and len(scores[0]) == 2
+
+
 def test_nothing_changed_means_nothing_written(tmp_path: Path) -> None:
     docs, index = write(tmp_path / "docs", a="Apples are red."), tmp_path / "index"
     build_index([docs], index)
@@ -110,6 +152,18 @@ def test_a_change_that_keeps_size_and_date_shortly_after_reading_is_seen(tmp_pat
     os.utime(docs / "a.txt", ns=(times.st_atime_ns, times.st_mtime_ns))
     assert build_index([docs], index).changed == 1
     assert found(index, "apples") == ["Apples are big."]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no time of the last change")
+def test_a_change_that_keeps_size_and_date_is_seen_however_old_the_file_is(tmp_path: Path) -> None:
+    docs, index = write(tmp_path / "docs", a="Apples are red."), tmp_path / "index"
+    os.utime(docs / "a.txt", (1e9, 1e9))
+    time.sleep(2.1)  # else every file is looked into, since it changed just before it was read
+    build_index([docs], index)
+    (docs / "a.txt").write_text("Apples are hot.")
+    os.utime(docs / "a.txt", (1e9, 1e9))
+    assert build_index([docs], index).changed == 1
+    assert found(index, "apples") == ["Apples are hot."]
 
 
 def test_other_folders_stay_until_they_are_removed_by_name(tmp_path: Path) -> None:
@@ -234,6 +288,17 @@ def test_a_build_killed_at_any_stage_leaves_the_old_index(tmp_path: Path, stage:
     assert len(list(index.glob("g*"))) == 1
 
 
+def test_what_killed_builds_left_is_removed_by_a_call_that_changes_nothing(tmp_path: Path) -> None:
+    docs, index = write(tmp_path / "docs", a="Apples are red."), tmp_path / "index"
+    os.utime(docs / "a.txt", (1e9, 1e9))
+    build_index([docs], index)
+    before = sorted(os.listdir(index))
+    (index / "g00000009" / "pages").mkdir(parents=True)
+    (index / ".manifest.json.0a1b2c3d.tmp").touch()
+    build_index([docs], index)
+    assert sorted(os.listdir(index)) == before and found(index, "apples") == ["Apples are red."]
+
+
 def test_a_first_build_that_was_killed_can_be_made_again(tmp_path: Path) -> None:
     docs, index = write(tmp_path / "docs", a="Apples are red.", z="Z comes last."), tmp_path / "index"
     command = [sys.executable, "-c", SLOW_BUILD, str(docs), str(index), "unnamed"]
@@ -268,7 +333,7 @@ def test_other_folders_and_other_versions_are_refused_in_words(tmp_path: Path) -
     build_index([], index)
     manifest = json.loads((index / "manifest.json").read_text())
     (index / "manifest.json").write_text(json.dumps(manifest | {"version": 99}))
-    with pytest.raises(DataError, match="index format 99, this version of adjudge reads 2"):
+    with pytest.raises(DataError, match="index format 99, this version of adjudge reads 3"):
         Index.open(index)
     (index / "manifest.json").write_text('{"name": "a web app"}')
     with pytest.raises(DataError, match="not that of an adjudge index"):
@@ -281,6 +346,26 @@ def test_a_damaged_index_is_refused_in_words(tmp_path: Path) -> None:
     meta.write_text("{")
     with pytest.raises(DataError, match="damaged index"):
         Index.open(tmp_path / "index")
+
+
+def test_an_index_that_cannot_be_written_is_searched(tmp_path: Path) -> None:
+    """As on a read-only mount, or in a folder of another user."""
+    build_index([write(tmp_path / "docs", a="Apples are red.")], tmp_path / "index")
+    assert found(tmp_path / "index", "apples") == ["Apples are red."]
+    with read_only(tmp_path / "index"), plain_user():
+        with pytest.raises(PermissionError):
+            (tmp_path / "index" / "new").touch()
+        assert found(tmp_path / "index", "apples") == ["Apples are red."]
+
+
+def test_an_index_that_may_not_be_read_is_not_called_damaged(tmp_path: Path) -> None:
+    build_index([write(tmp_path / "docs", a="Apples are red.")], tmp_path / "index")
+    Index.open(tmp_path / "index")
+    with read_only(tmp_path / "index"):
+        next((tmp_path / "index").glob("g*/pages/*.term")).chmod(0)
+        with plain_user(), pytest.raises(DataError, match="cannot be read .permission denied") as raised:
+            Index.open(tmp_path / "index")
+    assert "Delete" not in str(raised.value)
 
 
 def test_an_index_inside_its_own_folder_is_not_read_as_documents(tmp_path: Path) -> None:
@@ -300,7 +385,7 @@ def test_progress_tells_rate_and_time_left(tmp_path: Path) -> None:
     assert last.eta == 0
     assert last.rate == pytest.approx(3 / last.seconds)
     # Half the bytes in 10 s leave 10 s.
-    assert IndexProgress(1, 2, 50, 100, 1, 20, 10.0).eta == 10.0
+    assert IndexProgress(1, 2, 50, 100, 1, 20, 10.0, files_seconds=10.0).eta == 10.0
 
 
 def test_pages_from_anywhere_can_be_indexed(tmp_path: Path) -> None:

@@ -81,6 +81,17 @@ def test_what_cannot_be_read_is_reported_and_the_rest_is_used(rivers: Path) -> N
     ]
 
 
+@pytest.mark.parametrize("corpus", ["", "only.pdf"])
+def test_documents_none_of_which_can_be_read_are_no_corpus(tmp_path: Path, corpus: str) -> None:
+    """An answer that nothing was found would be wrong: nothing was looked at."""
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "only.pdf").write_bytes(b"no PDF")
+    with pytest.raises(DataError, match="none of its documents can be read. .*only.pdf: "):
+        open_corpus(tmp_path / "docs" / corpus)
+    (tmp_path / "docs" / "b.txt").write_text("This one can.")
+    assert found(open_corpus(tmp_path / "docs"), "can") == ["This one can."]
+
+
 def test_a_folder_with_a_manifest_of_its_own_is_no_index(rivers: Path) -> None:
     (rivers / "manifest.json").write_text('{"name": "a web page"}')
     assert open_corpus(rivers).manifest.sentences == 2

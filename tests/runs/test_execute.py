@@ -104,6 +104,21 @@ def test_a_part_of_a_training_ends_at_an_evaluation_and_goes_on_to_the_same_end(
     assert (parts.path / weights).read_bytes() == (whole.path / weights).read_bytes()
 
 
+def test_what_a_killed_execution_was_writing_is_removed_by_the_next(
+    toy_files: dict[str, Path], tmp_path: Path
+) -> None:
+    run, few = RunFolder(tmp_path / "run"), settings(toy_files, eval_every=1)
+    execute(few, run.path, cache=tmp_path / "cache", until=0.5)
+    left = [
+        run.path / ".resume.safetensors.0a1b2c3d.tmp",
+        run.path / "checkpoint" / ".model.safetensors.00000000.tmp",
+    ]
+    for path in left:
+        path.touch()
+    execute(few, run.path, cache=tmp_path / "cache", resume=True)
+    assert not any(path.exists() for path in left) and run.is_finished
+
+
 @pytest.mark.parametrize("lam", [0.25, 1e39])
 def test_a_run_refused_before_its_first_step_leaves_nothing(
     toy_files: dict[str, Path], tmp_path: Path, lam: float

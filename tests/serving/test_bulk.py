@@ -297,3 +297,23 @@ def test_a_job_killed_after_its_submission_is_finished_by_the_same_call(
     assert names(tmp_path) == ["v.jsonl.parts", "v.submission"]
     assert verify_file(verifier, job).resumed == COUNT
     assert names(tmp_path) == ["v.jsonl", "v.submission"]
+
+
+def test_a_job_killed_before_it_tidied_up_is_done_and_its_parts_are_removed(
+    verifier: Verifier, claims: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = BulkJob(claims, tmp_path / "v.jsonl")
+
+    def stop(*_: object) -> None:
+        raise Stop
+
+    with monkeypatch.context() as patch, pytest.raises(Stop):
+        patch.setattr("adjudge.serving.bulk.Parts._clear", stop)
+        verify_file(verifier, job)
+    assert names(tmp_path) == ["v.jsonl", "v.jsonl.parts"] and job.is_done
+    verdicts = (tmp_path / "v.jsonl").read_bytes()
+    assert verify_file(verifier, job).resumed == COUNT
+    assert names(tmp_path) == ["v.jsonl"] and (tmp_path / "v.jsonl").read_bytes() == verdicts
+    folder = interrupt(verifier, claims, tmp_path / "v.other", 32)
+    (tmp_path / "v.other").write_bytes(verdicts)  # of a job that was forced, and is to be replaced
+    assert folder.is_dir() and not BulkJob(claims, tmp_path / "v.other").is_done

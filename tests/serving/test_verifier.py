@@ -80,7 +80,7 @@ def test_nothing_found_is_an_empty_answer_that_says_why(run: Path, rivers: Path,
     assert verifier.verify(CLAIM, corpus=tmp_path / "empty").reason == "the corpus is empty"
 
 
-@pytest.mark.parametrize("claim", ["¿Дрезден? 東京 🙂", "\ud800 \0 [SEP]", "." * 3000, "Cologne " * 5000])
+@pytest.mark.parametrize("claim", ["¿Дрезден? 東京 🙂", "\ud800 \0 [SEP]", "." * 3000, "Cologne " * 1000])
 def test_any_text_is_a_claim(run: Path, rivers: Path, claim: str) -> None:
     verdict = lexical(run).verify(claim, corpus=rivers)
     assert verdict.claim == claim
@@ -182,6 +182,16 @@ def test_what_is_wrong_with_a_claim_is_said(run: Path, rivers: Path) -> None:
             verifier.verify(claim, corpus=rivers)  # type: ignore[arg-type]
     with pytest.raises(DataError, match="Claim 7 is empty"):
         list(verifier.verify_many([Claim(7, " ")], rivers))
+    for text in (
+        lambda: verifier.verify("long " * 40_000, rivers),
+        lambda: verifier.classify("long " * 40_000, ["a"]),
+    ):
+        with pytest.raises(DataError, match="The claim has 200,000 characters, expected .* at most 10,000"):
+            text()
+    with pytest.raises(DataError, match="Claim 3 has 20,000 characters"):
+        list(verifier.verify_many([Claim(3, "a" * 20_000)], rivers))
+    with pytest.raises(ConfigError, match="expected a list of claims, found NoneType"):
+        verifier.verify_many(None, rivers)  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="found a single one; use verify"):
         verifier.verify_many(CLAIM, rivers)
     with pytest.raises(ConfigError, match="claim 1: expected a text or a Claim, found int"):

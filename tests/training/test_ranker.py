@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -261,6 +262,28 @@ class TestOnACorpus:
         assert ranker.weight == found.weight
         assert found.group_recall[found.weight] == max(found.group_recall.values())
         assert json.loads((tmp_path / "r" / "adjudge.json").read_text())["weight"] == found.weight
+
+    def test_of_two_trainings_of_one_folder_the_second_waits_and_is_refused(self, tmp_path: Path) -> None:
+        index_pages(self.PAGES, tmp_path / "index")
+        index, refusals = Index.open(tmp_path / "index"), []
+
+        def train_again() -> None:
+            with pytest.raises(ConfigError, match="holds a ranker"):
+                train_ranker_on(self.CLAIMS, index, tmp_path / "r", SETTINGS, TRAINING, held_out=8)
+            refusals.append(load_ranker(tmp_path / "r").weight)
+
+        second = threading.Thread(target=train_again)
+
+        def begin_second(metric: Metric, steps: int) -> None:
+            if not second.ident:
+                second.start()
+            assert not refusals
+
+        report = train_ranker_on(
+            self.CLAIMS, index, tmp_path / "r", SETTINGS, TRAINING, held_out=8, report=begin_second
+        )
+        second.join()
+        assert refusals == [report.weight]  # after the last file was written
 
     def test_claims_of_another_corpus_are_refused(self, tmp_path: Path) -> None:
         index_pages(self.PAGES, tmp_path / "index")

@@ -166,3 +166,13 @@ def test_a_new_run_does_not_leave_the_old_state_to_be_resumed(tiny: ModuleType, 
         tiny.run(tmp_path, report=stop)
     _, progress, final = tiny.run(tmp_path, resume=True)
     assert_same_run(tmp_path, progress, final, whole)
+
+
+def test_a_state_with_a_flipped_bit_is_not_resumed(tiny: ModuleType, tmp_path: Path):
+    tiny.run(tmp_path, epochs=1)
+    path = tmp_path / "resume.safetensors"
+    whole = bytearray(path.read_bytes())
+    whole[-100] ^= 1
+    path.write_bytes(whole)
+    with pytest.raises(TrainingError, match="its numbers are not those that were written"):
+        tiny.run(tmp_path, epochs=1, resume=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 
 from adjudge.cli.app import app
-from adjudge.cli.output import without_controls
-from adjudge.errors import AdjudgeError
+from adjudge.data.text import without_controls
+from adjudge.errors import AdjudgeError, DiskFull
 from adjudge.io.signals import tidy_when_terminated
+from adjudge.io.temporary import is_disk_full
 
 __all__ = ["app", "main"]
 
@@ -23,6 +24,8 @@ def main() -> None:
         sys.stderr.close()
         raise SystemExit(1) from None
     except OSError as error:
+        if is_disk_full(error):
+            _stop(f"{DiskFull(error.filename or 'the output', error.strerror or str(error))}")
         _stop(f"{error.filename or 'file'}: {error.strerror or error}.")
     except SystemExit as ended:
         if ended.code == 130:  # what typer makes of Ctrl-C, in silence

@@ -219,15 +219,11 @@ def train_ranker(
     from adjudge.cli.views.evidence import ranker_summary
     from adjudge.config import settings_from
     from adjudge.data.formats import read_claims
-    from adjudge.errors import ConfigError
-    from adjudge.judges.folder import METADATA
     from adjudge.retrieval.ranker import RankerSettings
     from adjudge.training.distributed import workers
     from adjudge.training.loop import Metric
     from adjudge.training.ranker import RANKER_TRAINING, train_ranker_on
 
-    if (out / METADATA).exists() and not resume:
-        raise ConfigError(f"{out}: holds a ranker. Choose another --out, or pass --resume to go on with it.")
     training = settings_from({"training": {**RANKER_TRAINING.model_dump(), **settings}}).training
     opened = open_with_progress(corpus)
     console = progress_console()

@@ -106,8 +106,7 @@ def fetch_model(
 
 def _record(name: str) -> dict[str, Any]:
     """What the folder of a model says of it; no weights are loaded."""
-    import msgspec
-
+    from adjudge.io.jsonl import decode_object
     from adjudge.judges.folder import TENSORS, locate_model, read_metadata
     from adjudge.runs.export import CARD, FIGURES
 
@@ -119,7 +118,7 @@ def _record(name: str) -> dict[str, Any]:
         "folder": str(folder),
         "bytes": (folder / TENSORS).stat().st_size,
         **metadata,
-        "figures": msgspec.json.decode(figures.read_bytes()) if figures.is_file() else None,
+        "figures": decode_object(figures.read_bytes(), str(figures)) if figures.is_file() else None,
         "card": str(card) if card.is_file() else None,
     }
 

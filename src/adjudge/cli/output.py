@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from adjudge.data.text import without_controls
 from adjudge.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -18,12 +18,6 @@ if TYPE_CHECKING:
 def terminal_safe(text: str) -> str:
     """Text of unknown origin on one line, without characters that could control the terminal."""
     return without_controls(" ".join(text.split()))
-
-
-def without_controls(text: str) -> str:
-    """Text whose control characters are shown as such; line breaks stay."""
-    unsafe = ("Cc", "Cf", "Cs", "Co")
-    return "".join("\ufffd" if c != "\n" and unicodedata.category(c) in unsafe else c for c in text)
 
 
 def show(view: RenderableType) -> None:
@@ -52,6 +46,8 @@ def show_json(value: Any) -> None:
 
 def refuse_overwrite(path: Path, force: bool) -> None:
     """Results are not lost by a repeated command."""
+    if path.is_dir():
+        raise ConfigError(f"{path}: is a folder, expected the name of a file to write. Say {path / 'NAME'}.")
     if path.exists() and not force:
         raise ConfigError(f"{path}: exists. Choose another name, or pass --force to replace it.")
 

@@ -85,7 +85,7 @@ def verify(
         from adjudge.serving.bulk import BulkJob
 
         job = BulkJob(claims, out, submission, inject_gold, restart=force)
-        refuse_overwrite(out, force)
+        refuse_overwrite(out, force or job.is_done)  # killed before it could tidy up
         if submission is not None:  # a job that was interrupted after writing it may go on
             refuse_overwrite(submission, force or job.folder.exists())
         _verify_file(job, settings, ray, cpus_per_worker, gpus_per_worker, json)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import http.client
 import os
 import re
-import shutil
 import tarfile
-import tempfile
 import urllib.error
 import urllib.request
 import zipfile
@@ -15,8 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from adjudge.data.records import Download, DownloadFile, PathLike
-from adjudge.errors import DownloadError
+from adjudge.errors import DiskFull, DownloadError
 from adjudge.io.files import sha256, write_text
+from adjudge.io.temporary import is_disk_full, sweep, temporary_folder
 
 DownloadProgress = Callable[[str, int, int | None], None]
 """Called with the file's name, the bytes it has and the bytes it will have, where the server says."""
@@ -86,7 +85,7 @@ def _fetch_from_mirrors(
     origin = target.with_name(f"{target.name}.part.url")
     tried = []
     for url in file.urls:
-        if expected is None and not (origin.is_file() and origin.read_text() == url):
+        if expected is None and not (origin.is_file() and origin.read_bytes() == url.encode()):
             part.unlink(missing_ok=True)  # no checksum would notice two mirrors' halves in one file
         write_text(origin, url)
         try:
@@ -171,9 +170,13 @@ def _append(
             try:
                 stream.write(block)
             except OSError as error:
+                if is_disk_full(error):
+                    raise DiskFull(part, error.strerror or str(error)) from None
                 raise DownloadError(f"{part}: cannot be written ({error.strerror}).") from None
             done += len(block)
             progress(done, total)
+        stream.flush()
+        os.fsync(stream.fileno())
     if total is not None and done != total:
         raise _Interrupted(f"the connection ended after {done} of {total} bytes")
 
@@ -195,10 +198,10 @@ def _read_checksums(folder: Path) -> dict[str, str]:
     sums = folder / SUMS
     if not sums.is_file():
         return {}
-    lines = (line.split(maxsplit=1) for line in sums.read_text().splitlines() if line.strip())
     try:
+        lines = [line.split(maxsplit=1) for line in sums.read_text("utf-8").splitlines() if line.strip()]
         return {name.lstrip("*"): digest for digest, name in lines}
-    except ValueError:
+    except ValueError:  # of undecodable bytes too
         raise DownloadError(f"{sums}: a line is not 'checksum  file name'. Correct or delete it.") from None
 
 
@@ -213,21 +216,24 @@ def _unpack(archive: Path, folder: Path) -> Path:
     """Unpack beside, then rename: the folder is whole or absent."""
     if folder.is_dir():
         return folder
-    temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
+    sweep(folder.parent, folder.name)
     try:
-        if zipfile.is_zipfile(archive):
-            with zipfile.ZipFile(archive) as packed:
-                packed.extractall(temporary)
-        else:
-            with tarfile.open(archive) as bundle:
-                bundle.extractall(temporary, filter="data")
-        inside = [item for item in temporary.iterdir() if item.name != "__MACOSX"]
-        # An archive of one folder gives that folder's content, whatever it is called inside.
-        content = inside[0] if len(inside) == 1 and inside[0].is_dir() else temporary
-        content.chmod(0o755)
-        os.replace(content, folder)
+        with temporary_folder(folder) as temporary:
+            _extract(archive, temporary)
+            inside = [item for item in temporary.iterdir() if item.name != "__MACOSX"]
+            # An archive of one folder gives that folder's content, whatever it is called inside.
+            content = inside[0] if len(inside) == 1 and inside[0].is_dir() else temporary
+            content.chmod(0o755)
+            os.replace(content, folder)
     except (tarfile.TarError, zipfile.BadZipFile, OSError, EOFError) as error:
         raise DownloadError(f"{archive}: cannot be unpacked ({error}).") from None
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
     return folder
+
+
+def _extract(archive: Path, folder: Path) -> None:
+    if zipfile.is_zipfile(archive):
+        with zipfile.ZipFile(archive) as packed:
+            packed.extractall(folder)
+    else:
+        with tarfile.open(archive) as bundle:
+            bundle.extractall(folder, filter="data")

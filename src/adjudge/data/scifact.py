@@ -39,7 +39,8 @@ def read_claims_by_document(path: PathLike) -> Iterator[Claim]:
     for location, identity, record in read_records(path):
         text = claim_text(record, location)
         rationales = _rationales(record, location) or {}
-        cited = [str(document) for document in record.get("cited_doc_ids", ())]
+        cited_field = list_field({"cited_doc_ids": [], **record}, "cited_doc_ids", location)
+        cited = [str(document) for document in cited_field]
         for document in dict.fromkeys([*cited, *rationales]):
             entry = _combine(rationales.get(document, []), location)
             yield Claim(f"{identity}:{document}", text, str(entry.label), entry.gold or ())

@@ -103,3 +103,9 @@ def _join_bare_codes(text: str) -> str:
             symbols[opening[kind].pop()] = _CODES[f"-L{kind}-"]
             symbols[code.start()] = _CODES[f"-R{kind}-"]
     return _BARE_CODE.sub(lambda code: symbols.get(code.start(), code[0]), text)
+
+
+def without_controls(text: str) -> str:
+    """Text whose control characters are shown as such, so that it cannot steer a terminal; line breaks stay."""
+    unsafe = ("Cc", "Cf", "Cs", "Co")
+    return "".join("\ufffd" if c != "\n" and unicodedata.category(c) in unsafe else c for c in text)

@@ -11,7 +11,7 @@ import msgspec
 
 from adjudge.data.records import Entry, Format, PathLike, Record, describe, is_int, list_field
 from adjudge.errors import DataError
-from adjudge.io.jsonl import read_lines, write_json_lines
+from adjudge.io.jsonl import BAD_JSON, read_lines, write_json_lines
 from adjudge.types import Evidence, Verdict
 
 _ALWAYS_SHOWN = ("text", "page", "line", "score")
@@ -28,7 +28,7 @@ def read_verdicts(path: PathLike) -> Iterator[Verdict]:
     for line_number, line in read_lines(Path(path)):
         try:
             yield decoder.decode(line)
-        except msgspec.DecodeError as error:
+        except BAD_JSON as error:
             raise DataError(f"{path}:{line_number}: not a verdict ({error}).") from None
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +13,7 @@ import torch
 
 from adjudge.encoders.backbone import Backbone
 from adjudge.encoders.dataset import Dataset, cut_into_batches
+from adjudge.io.temporary import allocate, sweep, temporary_file
 
 BATCH_TOKENS = 4096
 """Tokens of a forward pass without gradients, some 20 claims of five FEVER sentences. With more of them the allocator
@@ -42,15 +41,12 @@ def cache_states(
     shape = (len(data.tokens), backbone.hidden_size)
     path = folder / f"{_key(backbone, data)}.f16"
     if not (path.is_file() and path.stat().st_size == shape[0] * shape[1] * 2):
-        folder.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=folder, prefix=".states.")
-        os.close(handle)
-        try:
-            _compute(backbone, data, np.memmap(temporary, dtype=np.float16, mode="w+", shape=shape), progress)
-            os.replace(temporary, path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        sweep(folder)
+        with temporary_file(path) as temporary:
+            allocate(temporary, shape[0] * shape[1] * 2)
+            out = np.memmap(temporary, dtype=np.float16, mode="r+", shape=shape)
+            _compute(backbone, data, out, progress)
+            out.flush()
     return replace(data, states=np.memmap(path, dtype=np.float16, mode="c", shape=shape))
 
 

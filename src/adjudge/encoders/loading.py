@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import string
 from collections.abc import Callable
 from functools import lru_cache
@@ -47,8 +48,11 @@ def load_encoder(name: str) -> tuple[Any, Any]:
         return known
     from transformers import AutoModel, AutoTokenizer
 
-    tokenizer = from_hub(name, lambda: AutoTokenizer.from_pretrained(location))
-    encoder = from_hub(name, lambda: AutoModel.from_pretrained(location, dtype=torch.float32))
+    refuse_code(Path(location))
+    tokenizer = from_hub(name, lambda: AutoTokenizer.from_pretrained(location, trust_remote_code=False))
+    encoder = from_hub(
+        name, lambda: AutoModel.from_pretrained(location, trust_remote_code=False, dtype=torch.float32)
+    )
     return encoder, tokenizer
 
 
@@ -60,6 +64,23 @@ def read_folder(folder: Path, *, weights: bool = True) -> tuple[Any, Any] | None
     tokenizer = read_tokenizer(folder) if folder.is_dir() else None
     encoder = None if tokenizer is None else read_encoder(folder, weights=weights)
     return None if encoder is None else (encoder, tokenizer)
+
+
+def refuse_code(folder: Path) -> None:
+    """Refuse a folder whose model or tokenizer would be made by code that comes with it.
+
+    A hub's model that needs its own code is refused by transformers, which is told not to trust it.
+    """
+    for name in ("config.json", "tokenizer_config.json"):
+        try:
+            settings = json.loads((folder / name).read_bytes())
+        except (OSError, ValueError, RecursionError):  # none here, or one that will be refused as damaged
+            continue
+        if isinstance(settings, dict) and settings.get("auto_map"):
+            raise ConfigError(
+                f"{folder}: asks for code of its own ({name} has auto_map), and adjudge runs no code that comes with "
+                "a model. Use a model of a kind that transformers knows."
+            )
 
 
 def locate(name: str) -> str:
@@ -138,7 +159,7 @@ def from_hub(name: str, load: Callable[[], Any]) -> Any:
     logging.disable_progress_bar()
     try:
         return load()
-    except (OSError, ValueError, ImportError) as error:
+    except Exception as error:  # damaged files make transformers and tokenizers raise anything
         hint = _HOW_TO_GET.get(
             name, "use 'minilm', which needs no hub, or give the path of a folder that holds the model"
         )

@@ -13,13 +13,17 @@ import platform
 import shutil
 import subprocess
 import sys
-import tempfile
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+
+from adjudge.errors import AdjudgeError
+from adjudge.io.cache import foreign, user_cache
+from adjudge.io.files import sha256
+from adjudge.io.temporary import sweep, temporary_folder
 
 SWITCH = "ADJUDGE_NATIVE"
 FLAGS = ("-O3", "-march=native", "-std=c++17", "-fPIC", "-pthread")
@@ -41,43 +45,62 @@ def native() -> Native:
     """The library of this process, built if need be."""
     if os.environ.get(SWITCH, "1") == "0":
         return Native(None, f"plain PyTorch: {SWITCH}=0")
-    return load(_default_folder())
+    try:
+        return load(user_cache("native"))
+    except AdjudgeError as error:
+        return Native(None, f"plain PyTorch: {error}")
 
 
 def load(folder: Path) -> Native:
     """The library from a folder of built ones, after building it where it is missing.
 
-    Several processes may build at the same time: each writes a file of its own and moves it into place.
+    A file is called by the hash of what it was built from and with, and by the hash of its own content. It is loaded
+    only if it is what it was, if it is the user's own, and if nobody else can write it. Several processes may build at
+    the same time: each writes a file of its own and moves it into place.
     """
     source = Path(__file__).with_name("native.cpp")
     compiler = os.environ.get("CXX") or next(filter(None, map(shutil.which, ("c++", "g++", "clang++"))), None)
-    status = "plain PyTorch: no C++ compiler"
+    if compiler is None:
+        return Native(None, "plain PyTorch: no C++ compiler")
+    status = ""
     for threads in THREADS:
         try:
-            path = folder / f"{_key(source, threads)}.so"
-            if not path.is_file():
-                if compiler is None:
-                    continue
-                _build(compiler, threads, source, path)
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if problem := foreign(folder.resolve()):
+                return Native(None, f"plain PyTorch: {problem}")
+            key = _key(source, compiler, threads)
+            path = _built(folder, key) or _build(compiler, threads, source, folder, key)
             return Native(_declare_functions(ctypes.CDLL(str(path))), f"native: {path}")
         except subprocess.CalledProcessError as error:
             first = next(iter(error.stderr.strip().splitlines()), str(error))
             status = f"plain PyTorch: {compiler} failed: {first}"
-        except (OSError, AttributeError, subprocess.TimeoutExpired) as error:
+        except (OSError, AttributeError, AdjudgeError, subprocess.TimeoutExpired) as error:
             status = f"plain PyTorch: {error}"
     return Native(None, status)
 
 
-def _default_folder() -> Path:
-    from platformdirs import user_cache_path
+def _built(folder: Path, key: str) -> Path | None:
+    """The file of a key that can be trusted; one whose content has changed is removed."""
+    for path in sorted(folder.glob(f"{key}-*.so")):
+        if foreign(path):
+            continue
+        if path.stem == f"{key}-{_digest(path)}":
+            return path
+        path.unlink(missing_ok=True)
+    return None
 
-    return user_cache_path("adjudge") / "native"
+
+def _digest(path: Path) -> str:
+    return sha256(path)[:32]
 
 
-def _key(source: Path, threads: tuple[str, ...]) -> str:
-    """What a built file holds for: the source, and the processor that it is built on."""
+def _key(source: Path, compiler: str, threads: tuple[str, ...]) -> str:
+    """What a built file holds for: source, compiler, flags, and the processor that it is built on."""
+    path = Path(shutil.which(compiler) or compiler).resolve()
+    found = path.stat()
+    parts = (FLAGS, threads, LINK, sys.platform, platform.machine(), _processor())
     digest = hashlib.sha256(source.read_bytes())
-    digest.update(repr((FLAGS, threads, LINK, sys.platform, platform.machine(), _processor())).encode())
+    digest.update(repr((*parts, str(path), found.st_size, found.st_mtime_ns)).encode())
     return digest.hexdigest()[:32]
 
 
@@ -90,10 +113,10 @@ def _processor() -> str:
     return next((line for line in lines if line.startswith(("flags", "Features"))), platform.processor())
 
 
-def _build(compiler: str, threads: tuple[str, ...], source: Path, path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".build.") as folder:
-        compiled, built = Path(folder) / "native.o", Path(folder) / path.name
+def _build(compiler: str, threads: tuple[str, ...], source: Path, folder: Path, key: str) -> Path:
+    sweep(folder)
+    with temporary_folder(folder / "build") as scratch:
+        compiled, built = scratch / "native.o", scratch / "native.so"
         # Linked without OpenMP, so that no second one is loaded beside PyTorch's.
         for arguments in (
             (*FLAGS, *threads, "-c", str(source), "-o", str(compiled)),
@@ -102,7 +125,10 @@ def _build(compiler: str, threads: tuple[str, ...], source: Path, path: Path) ->
             subprocess.run(
                 [compiler, *arguments], check=True, capture_output=True, text=True, timeout=BUILD_SECONDS
             )
+        built.chmod(0o700)
+        path = folder / f"{key}-{_digest(built)}.so"
         os.replace(built, path)
+    return path
 
 
 def _declare_functions(library: Any) -> Any:

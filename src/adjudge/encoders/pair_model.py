@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from adjudge.encoders.loading import from_hub
+from adjudge.encoders.loading import from_hub, refuse_code
 from adjudge.errors import ConfigError
 from adjudge.io.chunks import chunks
 
@@ -30,6 +30,7 @@ class PairModel:
 
         folder = Path(source).expanduser()
         location = str(folder) if folder.is_dir() else source
+        refuse_code(folder)
         config = from_hub(source, lambda: AutoConfig.from_pretrained(location, trust_remote_code=False))
         _check_is_classifier(source, config)
         tokenizer = from_hub(source, lambda: AutoTokenizer.from_pretrained(location, trust_remote_code=False))

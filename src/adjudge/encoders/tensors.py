@@ -11,14 +11,15 @@ large matrices without a public one (adapters) in half precision, and everything
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
 import torch
 from safetensors.torch import save_file
 from torch import Tensor, nn
+
+from adjudge.io.temporary import temporary_file
 
 LARGE = 4096
 """Matrices of more numbers than this are rounded."""
@@ -36,18 +37,21 @@ def weights_hash(module: nn.Module) -> str:
     return digest.hexdigest()
 
 
+def checksum(tensors: Tensors) -> int:
+    """A checksum of tensors by name, quick enough for every state of a training."""
+    total = 0
+    for name in sorted(tensors):
+        value = tensors[name].detach().cpu().contiguous()
+        total = zlib.crc32(memoryview(value.reshape(-1).view(torch.uint8).numpy()), total)
+        total = zlib.crc32(f"{name} {value.dtype} {tuple(value.shape)}".encode(), total)
+    return total
+
+
 def save_tensors(path: Path, tensors: Tensors, metadata: dict[str, str] | None = None) -> None:
     """A safetensors file that appears whole or not at all."""
     on_host = {name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()}
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    os.close(handle)
-    try:
+    with temporary_file(path) as temporary:
         save_file(on_host, temporary, metadata)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 def pack_differences(tensors: Tensors, public: Tensors) -> dict[str, Tensor]:

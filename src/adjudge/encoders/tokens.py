@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
@@ -19,6 +18,7 @@ from adjudge.encoders.dataset import CHUNK, NO_LABEL, Dataset
 from adjudge.encoders.rows import RowWriter
 from adjudge.io.chunks import chunks
 from adjudge.io.files import sha256
+from adjudge.io.temporary import sweep, temporary_folder
 from adjudge.types import ClaimId, Example, LabelSet
 
 ARRAYS: dict[str, Any] = {
@@ -62,14 +62,10 @@ def store_tokens(
     """
     stored = folder / _key(writer, labels, source)
     if not stored.is_dir():
-        folder.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(dir=folder, prefix=".tokens."))
-        try:
+        sweep(folder)
+        with temporary_folder(stored) as temporary:
             _write(examples, writer, labels, temporary)
-            os.chmod(temporary, 0o755)
             _move(temporary, stored)
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
     arrays = {name: _map_array(stored, name) for name in ARRAYS if name != "id_start"}
     return Dataset(ids=StoredIds(stored), pad=writer.pad, **arrays)
 
@@ -104,6 +100,9 @@ def _write(examples: Iterable[Example], writer: RowWriter, labels: LabelSet, fol
             put_ends("row_start", (len(row.ids) for row in rows))
             put_ends("id_start", map(len, ids))
             files[IDS].write(b"".join(ids))
+        for stream in files.values():
+            stream.flush()
+            os.fsync(stream.fileno())
 
 
 def _move(temporary: Path, stored: Path) -> None:

@@ -315,7 +315,11 @@ def _known_pairs(labels: LabelSet, contradictory: Pairs | None) -> list[tuple[st
 
 def _as_reusable(records: Records) -> Records:
     """Records that can be read twice."""
-    return records if isinstance(records, (str, Path)) else list(records)
+    if isinstance(records, (str, Path)):
+        return records
+    if not isinstance(records, Iterable):
+        raise ScoringError(f"expected a file or a list of records, found {type(records).__name__}.")
+    return list(records)
 
 
 def _mean(values: Sequence[float], otherwise: float) -> float:

@@ -13,7 +13,7 @@ from adjudge.data.submissions import submitted_sentence
 from adjudge.errors import DataError
 from adjudge.evaluation.records import Records, describe_mismatches, read_ids
 from adjudge.evaluation.scoring import FEVER_EVIDENCE
-from adjudge.io.jsonl import read_lines
+from adjudge.io.jsonl import BAD_JSON, read_lines
 from adjudge.types import FEVER_LABELS, ClaimId, LabelSet
 
 
@@ -61,7 +61,7 @@ def _read_submission(
 def _decode(line: bytes) -> object:
     try:
         return msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except BAD_JSON:
         return line
 
 

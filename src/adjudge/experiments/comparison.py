@@ -13,6 +13,7 @@ from adjudge.experiments.plan import Arm, Plan, WorldSettings
 from adjudge.experiments.summary import RECORD, Summary, best_run, summarise
 from adjudge.io.files import write_json
 from adjudge.io.jsonl import read_json_lines
+from adjudge.io.temporary import sweep
 from adjudge.runs.folder import RunFolder, judgement_id, run_id
 from adjudge.runs.jobs import Job, Runner, local_runner
 
@@ -105,6 +106,7 @@ def _write_record(folder: Path, plan: Plan, jobs: Sequence[Job], command: str, p
         ],
     }
     folder.mkdir(parents=True, exist_ok=True)
+    sweep(folder)
     write_json(folder / RECORD, record)
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +12,7 @@ from typing import Any, BinaryIO, cast
 import msgspec
 
 from adjudge.errors import DataError
+from adjudge.io.temporary import temporary_file
 
 
 @contextmanager
@@ -41,22 +40,12 @@ def write_atomic(path: Path) -> Iterator[BinaryIO]:
 
     A name ending in ``.gz`` is compressed.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as raw:
-            if path.suffix == ".gz":
-                with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as packed:
-                    yield cast(BinaryIO, packed)
-            else:
-                yield raw
-            raw.flush()
-            os.fsync(raw.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with temporary_file(path) as temporary, open(temporary, "wb") as raw:
+        if path.suffix == ".gz":
+            with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as packed:
+                yield cast(BinaryIO, packed)
+        else:
+            yield raw
 
 
 def write_text(path: Path, text: str) -> None:

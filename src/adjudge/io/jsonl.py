@@ -14,6 +14,9 @@ import msgspec
 from adjudge.errors import DataError
 from adjudge.io.files import open_bytes, write_atomic
 
+BAD_JSON = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+"""What decoding raises of bytes that are not the JSON they should be."""
+
 
 def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Yield (line number from 1, line) for every line that is not blank."""
@@ -37,7 +40,7 @@ def decode_object(line: bytes, location: str) -> dict[str, Any]:
     """The JSON object of a line."""
     try:
         record = msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except BAD_JSON as error:
         raise DataError(f"{location}: not valid JSON ({error}).") from None
     if not isinstance(record, dict):
         raise DataError(f"{location}: expected a JSON object, found {type(record).__name__}.")

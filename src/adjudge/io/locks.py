@@ -18,6 +18,7 @@ from filelock import SoftFileLease
 
 from adjudge.errors import TrainingError
 from adjudge.io.files import write_json
+from adjudge.io.jsonl import BAD_JSON
 
 LOCK = "running.lock"
 ATTEMPT = "attempt.json"
@@ -108,7 +109,7 @@ def _count_losses(folder: Path, state: Path, owned: SoftFileLease) -> None:
     path, saved, lost = folder / ATTEMPT, 0, 0
     with suppress(FileNotFoundError):
         saved = state.stat().st_mtime_ns
-    with suppress(FileNotFoundError, msgspec.MsgspecError):
+    with suppress(FileNotFoundError, *BAD_JSON):
         last = msgspec.json.decode(path.read_bytes(), type=_Attempt)
         lost = last.lost + 1 if last.state == saved else 1
         if lost > MAX_LOSSES:

@@ -10,6 +10,7 @@ to load the model. Tensors only, no pickles.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -24,11 +25,12 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from adjudge.config import ModelSettings, problems_in
-from adjudge.encoders.loading import backbone_sha256, has_embedded_minilm, load_encoder
+from adjudge.encoders.loading import backbone_sha256, has_embedded_minilm, load_encoder, refuse_code
 from adjudge.encoders.loading import read_folder as read_encoder_folder
 from adjudge.encoders.tensors import pack_differences, save_tensors, unpack_differences
 from adjudge.errors import ConfigError, MissingExtra
 from adjudge.io.files import sha256, write_json
+from adjudge.io.jsonl import decode_object
 from adjudge.judges.protocol import Judge
 from adjudge.judges.registry import LOADERS, PACKAGE_MODELS, import_object
 from adjudge.judges.row_model import RowJudge, assemble
@@ -66,6 +68,10 @@ class Metadata(BaseModel):
     weight: float | None = None
     base: Base | None = None
     sha256: str = ""
+    files: dict[str, str] = {}
+    """SHA-256 of the files of encoder and tokenizer."""
+    checksum: str | None = None
+    """SHA-256 of all of the above."""
 
 
 @dataclass(frozen=True)
@@ -100,15 +106,23 @@ def write_folder(
     """
     folder.mkdir(parents=True, exist_ok=True)
     tensors = module.state_dict()
+    written: list[Path] = []
     if base is None:
         module.backbone.encoder.config.save_pretrained(folder)
-        tokenizer.save_pretrained(folder)
+        written = [folder / "config.json", *map(Path, tokenizer.save_pretrained(folder))]
     else:
         tensors = pack_differences(tensors, _public_tensors(load_encoder(base)[0]))
         metadata = metadata.model_copy(update={"base": Base(backbone=base, sha256=backbone_sha256(base))})
     save_tensors(folder / TENSORS, tensors)
-    metadata = metadata.model_copy(update={"sha256": sha256(folder / TENSORS)})
+    hashes = {path.name: sha256(path) for path in written if path.is_file()}
+    metadata = metadata.model_copy(update={"sha256": sha256(folder / TENSORS), "files": hashes})
+    metadata = metadata.model_copy(update={"checksum": _checksum(metadata)})
     write_json(folder / METADATA, metadata.model_dump(mode="json", exclude_none=True))
+
+
+def _checksum(metadata: Metadata) -> str:
+    values = metadata.model_dump(mode="json", exclude_none=True, exclude={"checksum"})
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
 
 
 def read_folder(folder: Path, expected: ModelType = "judge") -> StoredModel:
@@ -119,12 +133,13 @@ def read_folder(folder: Path, expected: ModelType = "judge") -> StoredModel:
     metadata = read_metadata(folder, expected)
     path = folder / TENSORS
     try:
-        digest = sha256(path)
-        if digest != metadata.sha256:
-            raise ConfigError(
-                f"{path}: SHA-256 is {digest}, expected {metadata.sha256}. "
-                "The file was damaged or replaced: copy, export or install the model again."
-            )
+        for name, expected_hash in {TENSORS: metadata.sha256, **metadata.files}.items():
+            if (digest := sha256(folder / name)) != expected_hash:
+                raise ConfigError(
+                    f"{folder / name}: SHA-256 is {digest}, expected {expected_hash}. "
+                    "The file was damaged or replaced: copy, export or install the model again."
+                )
+        _check_run(folder, metadata)
         encoder, tokenizer = _read_encoder(folder, metadata)
         tensors = load_file(path)
         if metadata.base is not None:
@@ -145,7 +160,7 @@ def read_metadata(folder: Path, expected: ModelType = "judge") -> Metadata:
         raise ConfigError(
             f"{folder}: no trained {expected} here (no {METADATA}). Train one: {_TRAINED_BY[expected]}."
         ) from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ConfigError(f"{path}: damaged ({error}).") from None
     version = values.get("format", FORMAT) if isinstance(values, dict) else FORMAT
     if version != FORMAT:
@@ -153,9 +168,23 @@ def read_metadata(folder: Path, expected: ModelType = "judge") -> Metadata:
             f"{path}: model format {version}, this version reads {FORMAT}. Train or export again."
         )
     metadata = _validate(folder, Metadata, values)
+    if metadata.checksum is not None and metadata.checksum != _checksum(metadata):
+        raise ConfigError(f"{path}: damaged or changed (its checksum is another). Train or export again.")
     if metadata.type != expected:
         raise ConfigError(f"{folder}: holds a {metadata.type}, expected a {expected}.")
     return metadata
+
+
+def _check_run(folder: Path, metadata: Metadata) -> None:
+    """Refuse weights in a run's folder that are not those the run ended with."""
+    manifest = folder.parent / "manifest.json"
+    if folder.name != "checkpoint" or not manifest.is_file():
+        return
+    weights = decode_object(manifest.read_bytes(), str(manifest)).get("weights")
+    if weights not in (None, metadata.sha256):
+        raise ConfigError(
+            f"{folder}: holds the weights {metadata.sha256}, but the run ended with {weights}. They are another run's."
+        )
 
 
 def locate_model(name: str | Path | None) -> Path:
@@ -248,8 +277,13 @@ def _read_encoder(folder: Path, metadata: Metadata) -> tuple[Any, Any]:
         return known
     from transformers import AutoConfig, AutoModel, AutoTokenizer
 
-    encoder = AutoModel.from_config(AutoConfig.from_pretrained(folder), dtype=torch.float32)
-    return encoder, AutoTokenizer.from_pretrained(folder)
+    refuse_code(folder)
+    try:
+        config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
+        encoder = AutoModel.from_config(config, trust_remote_code=False, dtype=torch.float32)
+        return encoder, AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
+    except Exception as error:  # damaged files make transformers and tokenizers raise anything
+        raise ConfigError(f"{folder}: damaged model ({type(error).__name__}: {error}).") from None
 
 
 def _check_base(folder: Path, base: Base) -> None:

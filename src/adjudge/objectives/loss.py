@@ -25,6 +25,9 @@ Variant = Literal["paper", "released"]
 Weighting = Literal["gold", "complement"]
 Normaliser = Literal["claims", "weights"]
 
+SLACK = 0.1
+"""What the logarithm of a claim's summed probabilities may differ from 0; half precision needs some."""
+
 
 class Objective(nn.Module):
     """L(y, p) = w_y · [ −log p_y − λ · Σ_{i ∈ C[y]} log(1 − p_i) ].
@@ -105,6 +108,10 @@ class Objective(nn.Module):
         Under ``released`` the terms depend on the other claims of the micro-batch; the values are
         then each claim's share, scaled so that their mean is the published loss.
         """
+        if not (isinstance(log_probs, Tensor) and isinstance(gold, Tensor)):
+            raise ConfigError(
+                f"log_probs is a {type(log_probs).__name__} and gold a {type(gold).__name__}, expected tensors."
+            )
         if log_probs.ndim != 2 or log_probs.shape[1] != len(self.labels) or gold.shape != log_probs.shape[:1]:
             raise ConfigError(
                 f"log_probs is {tuple(log_probs.shape)} and gold {tuple(gold.shape)}, "
@@ -114,6 +121,7 @@ class Objective(nn.Module):
             raise ConfigError(f"gold is {gold.dtype}, expected class indices, such as torch.long.")
         gold = gold.long()
         log_probs = log_probs.to(torch.promote_types(log_probs.dtype, torch.float32))
+        _check_values(log_probs.detach(), gold, self.labels)
         weights = self.weights.to(log_probs)
         if self.variant == "released":
             return released_shares(
@@ -141,6 +149,24 @@ class Objective(nn.Module):
         if self.lam == 0 or not self._mask.any():
             return torch.zeros_like(log_probs[:, 0])
         return penalty(self._mask, log_probs, gold, weights)
+
+
+def _check_values(log_probs: Tensor, gold: Tensor, labels: LabelSet) -> None:
+    """Refuse class indices that name no label, and scores that are not log-probabilities; NaN is left to the caller."""
+    outside = (gold < 0) | (gold >= len(labels))
+    unnormalised = log_probs.logsumexp(dim=1).abs() > SLACK
+    if not bool((outside.any() | unnormalised.any()).item()):  # one look at the device
+        return
+    if bool(outside.any()):
+        raise ConfigError(
+            f"gold holds {int(gold[outside][0])}, expected class indices from 0 to {len(labels) - 1} "
+            f"({', '.join(labels)})."
+        )
+    total = float(log_probs[unnormalised][0].exp().sum())
+    raise ConfigError(
+        f"log_probs: the probabilities of a claim add up to {total:.4g}, expected 1. Raw logits go through "
+        "torch.log_softmax(logits, dim=-1) first."
+    )
 
 
 def _table(name: str | None, table: Mapping[str, Iterable[str]] | None, labels: LabelSet) -> ComplementTable:

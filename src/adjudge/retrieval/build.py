@@ -30,7 +30,7 @@ from adjudge.retrieval.embedding import (
     vectors_change,
     wanted_vectors,
 )
-from adjudge.retrieval.index import Writer
+from adjudge.retrieval.index import Writer, compact
 from adjudge.retrieval.progress import IndexReport, Meter, ProgressCallback
 from adjudge.retrieval.storage import (
     IndexedFile,
@@ -185,7 +185,7 @@ def _sort(file: SourceFile, label: str, known: IndexedFile | None, plan: _BuildP
     """Decide what to do with a file: by size and date, or else by content."""
     if known is None or known.root != label or file.size != known.size:
         plan.read.append(file)
-    elif file.mtime_ns == known.mtime_ns and known.mtime_ns + _RACY_NS < known.read_ns:
+    elif _times(file) == _times(known) and max(_times(known)) + _RACY_NS < known.read_ns:
         plan.unchanged += 1
     elif _digest(file) == known.sha256:
         plan.retimed.append(
@@ -220,9 +220,10 @@ def _carry_out(
             except Unreadable as error:
                 writer.remove(file.source)  # what was read of it before it failed
                 report(error.problem)
-            meter.files, meter.bytes = meter.files + 1, meter.bytes + file.size
-            meter.report()
+            meter.count_file(file.size)
         writer.commit()
+        if writer.has_removed:
+            compact(folder)
         sentences = sum(source.sentences for source in sources.values())
         record, settings = None, wanted_vectors(vectors, manifest, sentences)
         if settings is not None:
@@ -262,7 +263,14 @@ def _make_source(
     file: SourceFile, label: str, digest: str, pages: int, sentences: int, first: int
 ) -> IndexedFile:
     now = time.time_ns()
-    return IndexedFile(file.source, label, file.size, file.mtime_ns, now, digest, pages, sentences, first)
+    return IndexedFile(
+        file.source, label, file.size, file.mtime_ns, file.ctime_ns, now, digest, pages, sentences, first
+    )
+
+
+def _times(file: SourceFile | IndexedFile) -> tuple[int, int]:
+    """When a file was last written, which anyone can set to another time, and last changed, which nobody can."""
+    return file.mtime_ns, file.ctime_ns
 
 
 def _removed_sources(known: dict[str, IndexedFile], sources: dict[str, IndexedFile]) -> Iterator[IndexedFile]:

@@ -10,8 +10,10 @@ from typing import Any
 
 import msgspec
 
-from adjudge.data.documents import ProblemReport, printable
+from adjudge.data.documents import Problem, ProblemReport, printable
 from adjudge.errors import DataError
+from adjudge.io.cache import user_cache
+from adjudge.io.jsonl import BAD_JSON
 from adjudge.retrieval.build import build_index
 from adjudge.retrieval.embedding import Vectors, automatic_vectors
 from adjudge.retrieval.index import Index
@@ -47,8 +49,20 @@ def open_corpus(
         raise DataError(f"{printable(path)}: no such index, folder or file.")
     cache = cache_of(path)
     vectors = automatic_vectors() if by_meaning else "keep"
-    _bring_up_to_date(path, cache, progress, report, vectors)
-    return Index.open(cache)
+    problems: list[Problem] = []
+
+    def record_problem(problem: Problem) -> None:
+        problems.append(problem)
+        if report:
+            report(problem)
+
+    _bring_up_to_date(path, cache, progress, record_problem, vectors)
+    index = Index.open(cache)
+    skipped = [problem for problem in problems if problem.skipped]
+    if skipped and not index.manifest.sentences:
+        more = f" And {len(skipped) - 1:,} more." if len(skipped) > 1 else ""
+        raise DataError(f"{printable(path)}: none of its documents can be read. {skipped[0]}{more}")
+    return index
 
 
 def _is_index(path: Path) -> bool:
@@ -57,7 +71,7 @@ def _is_index(path: Path) -> bool:
         return False
     try:
         manifest = msgspec.json.decode((path / MANIFEST).read_bytes(), type=dict[str, Any])
-    except (OSError, msgspec.MsgspecError):
+    except (OSError, *BAD_JSON):
         manifest = {}
     return manifest.get("format") == FORMAT or (path / ".lock").exists()
 
@@ -65,7 +79,8 @@ def _is_index(path: Path) -> bool:
 def cache_of(path: Path) -> Path:
     """Where the index of documents is kept: beside them, or in the user's cache where that cannot be.
 
-    It cannot be in a place that is read-only, or whose path is not UTF-8.
+    It cannot be in a place that is read-only, or whose path is not UTF-8. Without a home that can be written, the
+    system's place for temporary files serves.
 
     ``documents/`` → ``documents/.adjudge-index``; ``notes.txt`` → ``.notes.txt.adjudge-index``.
     """
@@ -74,10 +89,7 @@ def cache_of(path: Path) -> Path:
     utf8 = printable(beside) == str(beside)
     if utf8 and os.access(beside if beside.exists() else beside.parent, os.W_OK):
         return beside
-    from platformdirs import user_cache_path
-
-    name = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
-    return user_cache_path("adjudge") / "indexes" / name
+    return user_cache("indexes") / hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
 
 
 def _bring_up_to_date(

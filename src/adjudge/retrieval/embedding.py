@@ -284,7 +284,7 @@ def open_journal(folder: Path, identity: dict[str, Any], known: KnownVectors) ->
     A vector is written before its key, so that every whole key has its vector.
     """
     header, vectors, keys = folder / "embedder.json", folder / "vectors", folder / "keys"
-    if not header.exists() or json.loads(header.read_bytes()) != identity:
+    if _read_header(header) != identity:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
         write_json(header, identity)
@@ -297,6 +297,14 @@ def open_journal(folder: Path, identity: dict[str, Any], known: KnownVectors) ->
             left = map_file(vectors, np.float16, known.dimension)
             known.add(np.fromfile(keys, np.uint64), left, np.arange(rows))
         yield RowFiles([vector_stream, key_stream])
+
+
+def _read_header(path: Path) -> Any:
+    """What made a journal; None where that cannot be told."""
+    try:
+        return json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
 
 
 def _portions(rows: npt.NDArray[np.int64], small_first: bool) -> Iterator[npt.NDArray[np.int64]]:

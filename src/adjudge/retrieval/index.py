@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Mapping
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 
-from adjudge.errors import ConfigError
-from adjudge.retrieval.analysis import PROSE, TITLE, analyzers, bracket_of, index_text, name_of
+from adjudge.errors import ConfigError, DiskFull
+from adjudge.io.temporary import is_disk_full
+from adjudge.retrieval.analysis import bracket_of, index_text, name_of
 from adjudge.retrieval.context import contexts
+from adjudge.retrieval.parts import PARTS, open_part
 from adjudge.retrieval.storage import IndexUnusable, Manifest, check_name, read_manifest, read_sources
 from adjudge.retrieval.vectors import SentenceVectors
 from adjudge.types import Evidence, Page, Sentence, SentenceRef
@@ -25,6 +29,13 @@ WRITER_MEMORY = 32 << 20
 """Bytes each writer gathers before it writes a segment; what bounds memory while indexing."""
 
 _ATTEMPTS = 5
+
+PAGES_TOGETHER = 4_096
+"""Numbers of sentences whose pages are read together when all are."""
+TIES = 64
+"""Documents beyond those asked for that are looked at where scores are equal."""
+
+Record = TypeVar("Record")
 
 
 class StoredSentence(NamedTuple):
@@ -71,6 +82,11 @@ class StoredPage(NamedTuple):
     page: str
     title: str
     source: str | None
+    origin: str
+    """What its sentences are removed by: the file that it was read from."""
+    first: int
+    """The number of its first sentence; the others follow it."""
+    sentences: int
 
 
 _decode_sentence = msgspec.msgpack.Decoder(StoredSentence).decode
@@ -112,10 +128,12 @@ class Index:
             try:
                 record = manifest.vectors
                 vectors = None if record is None else SentenceVectors.open(folder, record)
-                pages, sentences = (open_part(folder / name) for name in ("pages", "sentences"))
+                pages, sentences = (open_part(folder / name) for name in PARTS)
                 return cls(path, manifest, pages, sentences, vectors)
             except (ValueError, OSError) as error:
                 reason = error  # a build may have replaced the generation just now: look again
+        if isinstance(reason, PermissionError) or "PermissionDenied" in str(reason):
+            raise IndexUnusable(f"{path}: cannot be read (permission denied). Ask its owner for access.")
         raise IndexUnusable(f"{path}: damaged index ({reason}). Delete the folder and index again.")
 
     @classmethod
@@ -125,11 +143,13 @@ class Index:
 
     def search_pages(self, query: tantivy.Query, limit: int) -> list[PageHit]:
         """The best pages for a query over the page schema."""
-        return [PageHit(_decode_page(raw), score) for score, raw in _search(self.pages, query, limit)]
+        hits = _search(self.pages, query, limit, _decode_page, lambda page: (page.page, page.source or ""))
+        return [PageHit(page, score) for score, page in hits]
 
     def search_sentences(self, query: tantivy.Query, limit: int) -> list[Hit]:
         """The best sentences for a query over the sentence schema."""
-        return [Hit(_decode_sentence(raw), score) for score, raw in _search(self.sentences, query, limit)]
+        hits = _search(self.sentences, query, limit, _decode_sentence, lambda s: (*s.ref, s.source or ""))
+        return [Hit(sentence, score) for score, sentence in hits]
 
     def page_sentences(self, page: str) -> list[StoredSentence]:
         """All sentences of a page, by line."""
@@ -146,6 +166,27 @@ class Index:
         query = Query.range_query(self.sentences.schema, "number", FieldType.Integer, first, end - 1)
         hits = self.search_sentences(query, end - first)
         return sorted((hit.sentence for hit in hits), key=lambda sentence: sentence.number)
+
+    def all_pages(self, chunk: int = PAGES_TOGETHER) -> Iterator[tuple[StoredPage, list[StoredSentence]]]:
+        """Every page with its sentences, by number, a few of them in memory."""
+        from tantivy import FieldType, Query
+
+        searcher, first, remaining = self.pages.searcher(), 0, self.pages.searcher().num_docs
+        while remaining:
+            query = Query.range_query(
+                self.pages.schema, "number", FieldType.Integer, first, first + chunk - 1
+            )
+            count = int(searcher.search(query, 1, count=True).count)  # type: ignore[attr-defined]
+            pages = sorted(
+                (hit.page for hit in self.search_pages(query, count)),
+                key=lambda page: (page.first, page.page),
+            )
+            end = max((page.first + page.sentences for page in pages), default=first)
+            sentences = {s.number: s for s in self.numbered_sentences(first, end)} if end > first else {}
+            for page in pages:
+                numbers = range(page.first, page.first + page.sentences)
+                yield page, [sentences[number] for number in numbers]
+            first, remaining = first + chunk, remaining - count
 
     def holds(self, refs: Iterable[SentenceRef]) -> bool:
         """Whether every one of these sentences is in the index."""
@@ -183,91 +224,107 @@ class Writer:
 
         self.numbers = numbers
         """The number of the next sentence."""
+        self.has_removed = False
+        """Whether pages were removed, whose words still count in the statistics (:func:`compact`)."""
+        self._folder = folder
         self._document = Document
         self._writers = {
             name: open_part(folder / name, create=True).writer(heap_size=WRITER_MEMORY, num_threads=1)
-            for name in ("pages", "sentences")
+            for name in PARTS
         }
 
     def add(self, page: Page, source: str) -> None:
         """Add a page that came from ``source``."""
-        title = index_text(page.title)
-        body = []
-        for sentence, context in zip(page.sentences, contexts(page.sentences), strict=True):
-            text = index_text(sentence.text)
-            body.append(text)
-            stored = _stored(page, sentence, self.numbers, context)
-            fields = {"source": source, "page": stored.page, "number": stored.number}
-            record = {"title": title, "text": text, "stored": msgspec.msgpack.encode(stored)}
+        sentences = [
+            _stored(page, sentence, self.numbers + offset, context)
+            for offset, (sentence, context) in enumerate(
+                zip(page.sentences, contexts(page.sentences), strict=True)
+            )
+        ]
+        title = _valid(page.title)
+        count = len(sentences)
+        self.write(StoredPage(_valid(page.id), title, page.source, source, self.numbers, count), sentences)
+        self.numbers += count
+
+    def write(self, page: StoredPage, sentences: Sequence[StoredSentence]) -> None:
+        """Write a page whose sentences have their numbers."""
+        title, texts = index_text(page.title), [index_text(sentence.text) for sentence in sentences]
+        for sentence, text in zip(sentences, texts, strict=True):
+            fields = {"source": page.origin, "page": sentence.page, "number": sentence.number}
+            record = {"title": title, "text": text, "stored": msgspec.msgpack.encode(sentence)}
             self._add("sentences", fields | record)
-            self.numbers += 1
-        stored_page = StoredPage(_valid(page.id), _valid(page.title), page.source)
         self._add(
             "pages",
             {
-                "source": source,
-                "page": stored_page.page,
+                "source": page.origin,
+                "page": page.page,
+                "number": page.first,
                 "name": name_of(title),
                 "bracket": bracket_of(title),
                 "title": title,
-                "body": "\n".join(body),
-                "stored": msgspec.msgpack.encode(stored_page),
+                "body": "\n".join(texts),
+                "stored": msgspec.msgpack.encode(page),
             },
         )
 
     def remove(self, source: str) -> None:
         """Remove all pages that came from ``source`` and were added before."""
-        for writer in self._writers.values():
-            writer.delete_documents_by_term("source", source)
+        self.has_removed = True
+        with self._report_failure():
+            for writer in self._writers.values():
+                writer.delete_documents_by_term("source", source)
 
     def commit(self) -> None:
         """Write everything out and end."""
-        for writer in self._writers.values():
-            writer.commit()
-            writer.wait_merging_threads()
+        with self._report_failure():
+            for writer in self._writers.values():
+                writer.commit()
+                writer.wait_merging_threads()
         self._writers = {}
 
     def abandon(self) -> None:
         """Stop without a commit; nothing to do after one."""
         for writer in self._writers.values():
-            writer.rollback()
-            writer.wait_merging_threads()
+            with suppress(ValueError):  # which it raises once it has failed to write
+                writer.rollback()
+                writer.wait_merging_threads()
 
     def _add(self, part: str, fields: Mapping[str, Any]) -> None:
-        self._writers[part].add_document(self._document(**fields))
+        with self._report_failure():
+            self._writers[part].add_document(self._document(**fields))
+
+    @contextmanager
+    def _report_failure(self) -> Iterator[None]:
+        """Say why nothing more is written: tantivy's thread that writes ends with its reason untold."""
+        try:
+            yield
+        except ValueError as error:
+            free = shutil.disk_usage(self._folder).free
+            if free < 2 * WRITER_MEMORY or is_disk_full(error):
+                raise DiskFull(self._folder.parent, f"{free / 1e6:,.1f} MB free") from None
+            raise IndexUnusable(
+                f"{self._folder.parent}: cannot be written ({error}). It is as it was before. See whether the disk "
+                "is in order, and index again."
+            ) from None
 
 
-def open_part(folder: Path, create: bool = False) -> tantivy.Index:
-    """Open the pages or the sentences of a generation, with the analyzers its terms were made by."""
-    from tantivy import Index as Tantivy
+def compact(folder: Path) -> None:
+    """Write the pages of an unpublished generation anew, so that no trace of removed ones is left.
 
-    exists = (folder / "meta.json").exists()
-    if not exists and not create:
-        raise OSError(f"{folder.name} is missing")
-    part = Tantivy.open(str(folder)) if exists else Tantivy(_schema(folder.name), path=str(folder))
-    for name, analyzer in analyzers().items():
-        part.register_tokenizer(name, analyzer)
-    part.config_reader(reload_policy="manual")
-    part.reload()
-    return part
-
-
-def _schema(part: str) -> tantivy.Schema:
-    """Terms to search by, and one stored record to answer with."""
-    from tantivy import SchemaBuilder
-
-    builder = SchemaBuilder()
-    for name in ("source", "page") if part == "sentences" else ("source", "page", "name"):
-        builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
-    builder.add_text_field("title", tokenizer_name=TITLE, index_option="freq")
-    if part == "pages":
-        builder.add_text_field("bracket", tokenizer_name=PROSE, index_option="freq")
-        builder.add_text_field("body", tokenizer_name=PROSE, index_option="freq")
-    else:
-        builder.add_integer_field("number", indexed=True)
-        builder.add_text_field("text", tokenizer_name=PROSE, index_option="freq")
-    builder.add_bytes_field("stored", stored=True, indexed=False)
-    return builder.build()
+    BM25 counts removed documents until their segment is written anew: equal documents would be scored differently,
+    depending on what the index held before.
+    """
+    fresh = folder / "compact"
+    for part in PARTS:
+        (fresh / part).mkdir(parents=True)
+    writer = Writer(fresh)
+    for page, sentences in Index.unpublished(folder.parent, folder).all_pages():
+        writer.write(page, sentences)
+    writer.commit()
+    for part in PARTS:
+        shutil.rmtree(folder / part)
+        (fresh / part).rename(folder / part)
+    fresh.rmdir()
 
 
 def _stored(page: Page, sentence: Sentence, sentence_number: int, context: str) -> StoredSentence:
@@ -286,13 +343,32 @@ def _stored(page: Page, sentence: Sentence, sentence_number: int, context: str) 
     )
 
 
-def _search(part: tantivy.Index, query: tantivy.Query, limit: int) -> list[tuple[float, bytes]]:
+def _search(
+    part: tantivy.Index,
+    query: tantivy.Query,
+    limit: int,
+    decode: Callable[[bytes], Record],
+    order: Callable[[Record], Any],
+) -> list[tuple[float, Record]]:
+    """(score, record) of the best; of those that score as much as the last, the first in ``order``.
+
+    Tantivy takes the first by the time they were indexed. More than :data:`TIES` beyond the limit are not looked at.
+    """
     searcher = part.searcher()
     limit = min(limit, searcher.num_docs)
     if limit <= 0:
         return []
-    hits = searcher.search(query, limit, count=False).hits
-    return [(score, bytes(searcher.doc(address)["stored"][0])) for score, address in hits]
+
+    def read(address: Any) -> Record:
+        return decode(bytes(searcher.doc(address)["stored"][0]))
+
+    hits = searcher.search(query, min(limit + TIES, searcher.num_docs), count=False).hits
+    if len(hits) <= limit or hits[limit][0] < hits[limit - 1][0]:
+        return [(score, read(address)) for score, address in hits[:limit]]
+    last = hits[limit - 1][0]
+    better = [(score, read(address)) for score, address in hits if score > last]
+    equal = sorted((read(address) for score, address in hits if score == last), key=order)
+    return better + [(last, record) for record in equal[: limit - len(better)]]
 
 
 def _valid(text: str) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from adjudge.errors import ConfigError
 from adjudge.retrieval.analysis import PROSE, TITLE, name_of, names_in, query_text, terms
 from adjudge.retrieval.index import Hit, Index, PageHit
+from adjudge.types import SentenceRef
 
 if TYPE_CHECKING:
     import tantivy
@@ -158,7 +159,7 @@ class _Query:
             name = name_of(page.title)
             bonus = settings.name_bonus * self.names[name] if name in named else 0.0
             best[page.page, page.source] = PageHit(page, score + bonus)
-        return sorted(best.values(), key=lambda hit: (-hit.score, hit.page.page))
+        return sorted(best.values(), key=lambda hit: (-hit.score, hit.page.page, hit.page.source or ""))
 
     def pages_named(self, names: Collection[str], limit: int) -> list[tuple[str, str]]:
         """(page, name) of the pages that have one of these names."""
@@ -208,7 +209,12 @@ class _Ranking:
                 self._hits[key] = Hit(sentence, score)
 
     def best(self, limit: int) -> list[Hit]:
-        return sorted(self._hits.values(), key=lambda hit: (-hit.score, hit.sentence.ref))[:limit]
+        return sorted(self._hits.values(), key=_order)[:limit]
+
+
+def _order(hit: Hit) -> tuple[float, SentenceRef, str]:
+    """Best first; of equal scores by page, line and source, whenever they were indexed."""
+    return -hit.score, hit.sentence.ref, hit.sentence.source or ""
 
 
 def _longest(names: Collection[str]) -> set[str]:

@@ -10,6 +10,8 @@ from adjudge.data.documents import Problem
 from adjudge.types import Page
 
 _PROGRESS_SECONDS = 0.2
+MIN_SHARE = 0.02
+"""Of the bytes to read, what must be done before there is an estimate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,8 @@ class IndexProgress:
     to_embed: int = 0
     embedding_eta: float | None = None
     """Seconds left of embedding."""
+    files_seconds: float = 0.0
+    """Seconds when the last file was done."""
 
     @property
     def rate(self) -> float:
@@ -36,10 +40,14 @@ class IndexProgress:
 
     @property
     def eta(self) -> float | None:
-        """Seconds left, from the bytes of the files done; None before the first is."""
-        if not self.bytes or not self.bytes_total:
+        """Seconds left, from the bytes of the files done; None before they are enough to tell.
+
+        A file counts when it is done: while a large one is read, the time that it has taken is no longer ahead.
+        """
+        if not self.bytes or self.bytes < MIN_SHARE * self.bytes_total:
             return None
-        return self.seconds * (self.bytes_total - self.bytes) / self.bytes
+        left = self.files_seconds * (self.bytes_total - self.bytes) / self.bytes
+        return max(0.0, left - (self.seconds - self.files_seconds))
 
 
 ProgressCallback = Callable[[IndexProgress], None]
@@ -82,6 +90,7 @@ class Meter:
     sentences: int = 0
     embedding: tuple[int, int, float | None] = (0, 0, None)
     new_vectors: int = 0
+    files_seconds: float = 0.0
     reported: float = 0.0
 
     def count(self, page: Page) -> None:
@@ -91,12 +100,20 @@ class Meter:
         if self.callback and time.monotonic() - self.reported > _PROGRESS_SECONDS:
             self.report()
 
+    def count_file(self, size: int) -> None:
+        """A file of so many bytes has been read."""
+        self.files, self.bytes = self.files + 1, self.bytes + size
+        self.files_seconds = time.monotonic() - self.began
+        self.report()
+
     def report(self) -> None:
         """Call back."""
         self.reported = time.monotonic()
         if self.callback:
             counts = (self.files, self.files_total, self.bytes, self.bytes_total, self.pages, self.sentences)
-            self.callback(IndexProgress(*counts, self.reported - self.began, *self.embedding))
+            self.callback(
+                IndexProgress(*counts, self.reported - self.began, *self.embedding, self.files_seconds)
+            )
 
     def report_embedding(self, done: int, total: int, seconds: float) -> None:
         """Call back from embedding, with the seconds left."""

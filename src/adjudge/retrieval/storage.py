@@ -26,9 +26,11 @@ from filelock import FileLock, Timeout
 from adjudge.data.documents import printable
 from adjudge.errors import AdjudgeError, DataError
 from adjudge.io.files import write_atomic
+from adjudge.io.jsonl import BAD_JSON
+from adjudge.io.temporary import report_full_disk
 
 FORMAT = "adjudge-index"
-VERSION = 2
+VERSION = 3
 
 MANIFEST = "manifest.json"
 EMBEDDING = ".embedding"
@@ -77,6 +79,7 @@ class IndexedFile:
     root: str
     size: int
     mtime_ns: int
+    ctime_ns: int
     read_ns: int
     sha256: str
     pages: int
@@ -96,7 +99,7 @@ def read_manifest(path: Path) -> Manifest:
         raise IndexUnusable(f"{path}: cannot be read ({error.strerror}).") from None
     try:
         record = msgspec.json.decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except BAD_JSON:
         record = None
     if not isinstance(record, dict) or record.get("format") != FORMAT:
         raise IndexUnusable(f"{path}: manifest.json is not that of an adjudge index. Choose another folder.")
@@ -124,7 +127,7 @@ def read_sources(folder: Path) -> dict[str, IndexedFile]:
     try:
         with open(folder / SOURCES, "rb") as stream:
             return {source.source: source for source in map(decode, stream)}
-    except (OSError, msgspec.MsgspecError) as error:
+    except (OSError, *BAD_JSON) as error:
         raise IndexUnusable(f"{folder / SOURCES}: damaged ({error}). Index the documents again.") from None
 
 
@@ -146,8 +149,10 @@ def open_for_writing(path: Path) -> Iterator[Manifest]:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise IndexUnusable(f"{path}: cannot be made ({error.strerror}).") from None
-    with lock_index(path):
-        yield read_manifest(path) if (path / MANIFEST).exists() else Manifest()
+    with report_full_disk(path), lock_index(path):
+        manifest = read_manifest(path) if (path / MANIFEST).exists() else Manifest()
+        remove_stale(path, manifest.generation)
+        yield manifest
 
 
 def check_name(path: Path) -> None:
@@ -167,11 +172,15 @@ def _is_ours(name: str) -> bool:
     )
 
 
-def next_generation(path: Path, current: str, copy: bool = True) -> Path:
-    """A new generation's folder, a copy of the current one or empty; what failed builds left is removed."""
+def remove_stale(path: Path, current: str) -> None:
+    """Remove what killed builds left: their generation, or the one before theirs. Vectors they made stay."""
     for stale in path.iterdir():
         if _is_ours(stale.name) and stale.name not in (".lock", EMBEDDING, current):
             shutil.rmtree(stale) if stale.is_dir() else stale.unlink()
+
+
+def next_generation(path: Path, current: str, copy: bool = True) -> Path:
+    """A new generation's folder, a copy of the current one or empty."""
     folder = path / f"g{int(current[1:] or 0) + 1:08d}"
     for part in ("pages", "sentences"):
         (folder / part).mkdir(parents=True)
@@ -212,4 +221,6 @@ def lock_index(path: Path) -> Iterator[None]:
     try:
         yield
     finally:
+        if os.listdir(path) == [".lock"]:  # nothing was made
+            shutil.rmtree(path, ignore_errors=True)
         lock.release()

@@ -16,8 +16,10 @@ from adjudge.data.formats import read_examples
 from adjudge.data.verdicts import write_verdicts
 from adjudge.errors import AdjudgeError
 from adjudge.evaluation.scoring import Scores, score
+from adjudge.io.cache import user_cache
 from adjudge.io.files import write_json
 from adjudge.io.locks import lease
+from adjudge.io.temporary import report_full_disk, sweep
 from adjudge.runs.claims import check_test_files, claims_of, dev_claims
 from adjudge.runs.folder import (
     FILES,
@@ -125,8 +127,9 @@ def execute(
     work.reporter.stage("waiting for the run folder")
     with lease(folder, run.state) if is_first else nullcontext(_do_nothing) as check_lease:
         if is_first:
+            _sweep_run(folder)
             check_test_files(settings.data)
-        with workers(work.device) as team:
+        with report_full_disk(folder), workers(work.device) as team:
             team.wait()
             if not (resume and run.holds(identity)):
                 _train(work, team, check_lease)
@@ -134,8 +137,15 @@ def execute(
             return None
         if not is_judged(run, settings.data):
             work.reporter.stage("predicting")
-            _judge(work)
+            with report_full_disk(folder):
+                _judge(work)
         return read_scores(run, settings.data)
+
+
+def _sweep_run(folder: Path) -> None:
+    """Remove what a killed execution was writing."""
+    for path in (folder, folder / "checkpoint", *folder.glob("judgements/*")):
+        sweep(path)
 
 
 def _do_nothing() -> None:
@@ -286,12 +296,12 @@ def read_scores(run: RunFolder, data: DataSettings) -> Scores | None:
 
 def default_cache() -> Path:
     """The user's cache folder for adjudge."""
-    from platformdirs import user_cache_path
-
-    return user_cache_path("adjudge")
+    return user_cache("training")
 
 
 def _manifest(work: _Work, progress: TrainingProgress, started: float) -> dict[str, Any]:
+    from adjudge.judges.folder import weights_sha256
+
     settings = work.settings
     return {
         "run": work.identity,
@@ -300,6 +310,7 @@ def _manifest(work: _Work, progress: TrainingProgress, started: float) -> dict[s
         "data": data_files(settings.data, TRAINING_FILES),
         "steps": progress.step,
         "best_step": progress.best_step,
+        "weights": weights_sha256(str(work.run.path)),
         "best_dev_label_accuracy": None if settings.data.dev is None else progress.best_accuracy,
         **provenance(started),
     }

@@ -23,6 +23,7 @@ from typing import Any
 from adjudge.config import DataSettings, RunSettings, read_toml, settings_from, to_toml
 from adjudge.errors import ConfigError, DataError
 from adjudge.io.files import sha256, write_atomic, write_json, write_text
+from adjudge.io.jsonl import decode_object
 
 TRAINING_FILES = ("train", "pages", "dev")
 TEST_FILES = ("test", "gold")
@@ -156,8 +157,12 @@ class RunFolder:
 
 
 def _read_json(path: Path) -> dict[str, Any]:
-    record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return record
+    try:
+        return decode_object(path.read_bytes(), str(path))
+    except DataError as error:
+        raise DataError(
+            f"{error}\nThe file was damaged: remove {path.parent}, and it is made again."
+        ) from None
 
 
 def run_id(settings: RunSettings) -> str:

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+from adjudge.io.jsonl import BAD_JSON
 from adjudge.runs.folder import RunFolder
 
 State = Literal["waiting", "begun", "stopped", "finished"]
@@ -87,4 +88,12 @@ def _last_lines(path: Path, tail: int | None = _TAIL) -> list[_Line]:
     except OSError:
         return []
     lines = read.split(b"\n")[1 if start else 0 : -1]  # the first may be cut off, the last not yet whole
-    return [msgspec.json.decode(line, type=_Line) for line in lines]
+    return [decoded for line in lines if (decoded := _decode(line)) is not None]
+
+
+def _decode(line: bytes) -> _Line | None:
+    """A line of the log; None for one that was damaged, or cut off by a full disk."""
+    try:
+        return msgspec.json.decode(line, type=_Line)
+    except BAD_JSON:
+        return None

@@ -27,7 +27,9 @@ from adjudge.data.records import PathLike
 from adjudge.data.verdicts import read_verdicts, write_verdicts
 from adjudge.errors import ConfigError, DataError
 from adjudge.io.chunks import chunks
-from adjudge.io.files import write_atomic, write_json
+from adjudge.io.files import open_bytes, write_atomic, write_json
+from adjudge.io.jsonl import BAD_JSON
+from adjudge.io.temporary import sweep
 from adjudge.retrieval.pipeline import WINDOW
 from adjudge.retrieval.protocol import Retriever
 from adjudge.serving.verifier import Corpus, Verifier
@@ -74,6 +76,16 @@ class BulkJob:
         """Where the verdicts are collected; it exists while the job is not done."""
         out = Path(self.out).absolute()
         return out.with_name(f"{out.name}.parts")
+
+    @property
+    def is_done(self) -> bool:
+        """Whether ``out`` holds all verdicts that were collected: the job was killed before it could tidy up."""
+        out, parts = Path(self.out), sorted(self.folder.glob("*.jsonl"))
+        if not parts or not out.is_file():
+            return False
+        with open_bytes(out) as whole:
+            same = all(whole.read(len(content := part.read_bytes())) == content for part in parts)
+            return same and not whole.read(1)
 
     def read_claims(self) -> Iterator[Claim]:
         """The claims of the file, with their gold where that is wanted."""
@@ -159,6 +171,10 @@ class Parts:
                 f"{self.folder}: another process is writing it. Wait until it is done."
             ) from None
         try:
+            sweep(self.folder)
+            for written in (self.job.out, self.job.submission):
+                if written is not None:
+                    sweep(Path(written).parent, Path(written).name)
             self.resume_partial(definition)
             yield
             self._finish()
@@ -175,7 +191,7 @@ class Parts:
         elif any(self.folder.glob("*.jsonl")):
             try:
                 earlier = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
-            except (OSError, msgspec.MsgspecError):
+            except (OSError, *BAD_JSON):
                 earlier = {}
             changes = [name for name in definition if earlier.get(name) != definition[name]]
             if changes:

@@ -12,6 +12,7 @@ from adjudge.errors import ConfigError, DataError
 from adjudge.io.chunks import chunks
 from adjudge.judges.folder import load_judge
 from adjudge.judges.protocol import Judge
+from adjudge.retrieval.analysis import MAX_QUERY_CHARACTERS
 from adjudge.retrieval.corpus import open_corpus
 from adjudge.retrieval.index import Index
 from adjudge.retrieval.pipeline import WINDOW, EvidencePipeline
@@ -113,6 +114,8 @@ class Verifier:
         """
         if isinstance(claims, (str, Claim)):
             raise ConfigError("claims: expected a list of claims, found a single one; use verify.")
+        if not isinstance(claims, Iterable):
+            raise ConfigError(f"claims: expected a list of claims, found {type(claims).__name__}.")
         retriever = self.retriever(corpus)
         pipeline = EvidencePipeline(
             retriever, self.loaded_selector(), self.settings.candidates, self.settings.k
@@ -203,7 +206,17 @@ def _claim_text(claim: str) -> str:
         raise ConfigError(f"claim: expected a text, found {type(claim).__name__}.")
     if not claim.strip():
         raise ConfigError("The claim is empty.")
+    _check_length(claim, "The claim")
     return claim
+
+
+def _check_length(text: str, name: str) -> None:
+    """A claim is one statement; of a text as long as a book only the beginning would be read."""
+    if len(text) > MAX_QUERY_CHARACTERS:
+        raise DataError(
+            f"{name} has {len(text):,} characters, expected one statement of at most {MAX_QUERY_CHARACTERS:,}. "
+            "Verify its sentences one by one."
+        )
 
 
 def _claim_records(claims: Iterable[str | Claim], with_gold: bool) -> Iterator[Claim]:
@@ -216,4 +229,5 @@ def _claim_records(claims: Iterable[str | Claim], with_gold: bool) -> Iterator[C
             raise ConfigError(f"claim {index}: expected a text or a Claim, found {type(claim).__name__}.")
         if not record.text.strip():
             raise DataError(f"Claim {record.id!r} is empty.")
+        _check_length(record.text, f"Claim {record.id!r}")
         yield record

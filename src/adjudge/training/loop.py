@@ -19,7 +19,7 @@ from adjudge.config import TrainingSettings
 from adjudge.errors import TrainingError
 from adjudge.io.files import write_text
 from adjudge.training.distributed import Workers
-from adjudge.training.progress import TrainingProgress, load_progress, save_progress
+from adjudge.training.progress import STATE, TrainingProgress, load_progress, save_progress
 
 BATCH_TOKENS = 8192
 """Most tokens of a forward pass, padding counted, so that long rows do not need more memory."""
@@ -104,7 +104,7 @@ def train(
     optimizer = make_optimizer(module, settings)
     identity = f"{identity} {settings.model_dump_json()} {workers.world}"
     progress, log = TrainingProgress(), _MetricsLog(folder / "metrics.jsonl", workers)
-    resume_path = folder / "resume.safetensors"
+    resume_path = folder / STATE
     if resume and resume_path.exists():
         progress, random_states = load_progress(resume_path, identity, module, optimizer)
         _set_random_state(device, random_states[workers.rank])
@@ -269,9 +269,13 @@ class _MetricsLog:
     def _lines(self) -> Iterator[str]:
         if not self.path.exists():
             return
-        for line in self.path.read_text(encoding="utf-8").splitlines():
+        for line in self.path.read_text(encoding="utf-8", errors="replace").splitlines():
             try:
-                json.loads(line)
-            except json.JSONDecodeError:  # the line that was being written when the run died
+                decoded = json.loads(line)
+            except (
+                json.JSONDecodeError,
+                RecursionError,
+            ):  # the line that was being written when the run died
                 continue
-            yield line
+            if isinstance(decoded, dict) and {"step", "seconds"} <= decoded.keys():
+                yield line

@@ -12,8 +12,11 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from adjudge.encoders.tensors import save_tensors
+from adjudge.encoders.tensors import checksum, save_tensors
 from adjudge.errors import TrainingError
+
+STATE = "resume.safetensors"
+"""The file, in the folder of what is trained."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,8 @@ def save_progress(
     for name, state in _optimizer_states(model, optimizer).items():
         tensors |= {f"optimizer.{key}.{name}": torch.as_tensor(value) for key, value in state.items()}
     tensors |= {f"random.{rank}": state for rank, state in enumerate(random_states)}
-    save_tensors(path, tensors, {"progress": json.dumps({**vars(progress), "settings": settings_hash})})
+    record = {**vars(progress), "settings": settings_hash, "checksum": checksum(tensors)}
+    save_tensors(path, tensors, {"progress": json.dumps(record)})
 
 
 def load_progress(
@@ -48,9 +52,11 @@ def load_progress(
     try:
         with safe_open(path, framework="pt") as stream:
             values = json.loads(stream.metadata()["progress"])
-        saved_hash = values.pop("settings")
+        saved_hash, saved_sum = values.pop("settings"), values.pop("checksum")
         progress, tensors = TrainingProgress(**values), load_file(path)
-    except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
+        if checksum(tensors) != saved_sum:
+            raise ValueError("its numbers are not those that were written")
+    except (SafetensorError, OSError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise TrainingError(
             f"{path}: not a state to resume from ({error}). Start again without --resume."
         ) from None

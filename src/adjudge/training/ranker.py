@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -19,8 +20,11 @@ from adjudge.data.text import drop_title
 from adjudge.encoders.dataset import Dataset, tokenize
 from adjudge.encoders.frozen import cache_states
 from adjudge.encoders.rows import RowWriter
-from adjudge.errors import DataError
+from adjudge.errors import ConfigError, DataError
 from adjudge.io.chunks import chunks
+from adjudge.io.locks import lease
+from adjudge.io.temporary import report_full_disk, sweep
+from adjudge.judges.folder import METADATA
 from adjudge.retrieval import Index, IndexRetriever, RetrievalSettings, Retriever
 from adjudge.retrieval.pipeline import CANDIDATES, RankingExample, ranking_examples, sentence_in
 from adjudge.retrieval.ranker import (
@@ -34,8 +38,8 @@ from adjudge.retrieval.ranker import (
 )
 from adjudge.retrieval.selectors import choose_weight
 from adjudge.training.distributed import Workers
-from adjudge.training.loop import MetricReport, Quality, mixed_precision, train
-from adjudge.training.progress import TrainingProgress
+from adjudge.training.loop import Metric, MetricReport, Quality, mixed_precision, train
+from adjudge.training.progress import STATE, TrainingProgress
 from adjudge.types import FEVER_LABELS, Claim, Evidence, Example
 
 RANKER_TRAINING = TrainingSettings(
@@ -234,24 +238,51 @@ def train_ranker_on(
 
     The first ``held_out`` usable claims, after a shuffle by the seed, choose the checkpoint and then the
     weight of the ranker against the retriever's score (by whole gold groups in the first five); the next
-    ``limit`` are trained on. ``folder`` is what ``load_selector`` takes.
+    ``limit`` are trained on. ``folder`` is what ``load_selector`` takes; several trainings of one folder wait for
+    each other, and one that holds a ranker is refused unless ``resume``.
     """
-    retriever = IndexRetriever(index, retrieval or RetrievalSettings())
-    look_up = sentence_in(index)
-    usable = [claim for claim in claims if claim.gold]
-    random.Random(training.seed).shuffle(usable)
-    held_out_claims, training_claims = usable[:held_out], usable[held_out:]
-    trained = list(islice(ranking_examples(training_claims, retriever, look_up), limit))
-    held_out_examples = list(ranking_examples(held_out_claims, retriever, look_up))
-    ranker, progress = train_ranker(
-        trained, held_out_examples, folder, settings, training, resume=resume, workers=workers, report=report
-    )
-    weight, shares = choose_weight(_scored_candidates(ranker, held_out_claims, retriever))
-    if workers is None or workers.is_first:
-        save_ranker(replace(ranker, weight=weight), folder)
-    return RankerReport(
-        len(trained), len(held_out_examples), progress.best_accuracy, progress.best_step, weight, shares
-    )
+    workers = workers or Workers()
+    owned = lease(folder, folder / STATE) if workers.is_first else nullcontext(_do_nothing)
+    with report_full_disk(folder), owned as check_lease:
+        if workers.is_first and (folder / METADATA).exists() and not resume:
+            raise ConfigError(
+                f"{folder}: holds a ranker. Choose another --out, or pass --resume to go on with it."
+            )
+        if workers.is_first:
+            sweep(folder)
+        workers.wait()
+
+        def report_and_check(metric: Metric, steps: int) -> None:
+            check_lease()
+            report(metric, steps)
+
+        retriever = IndexRetriever(index, retrieval or RetrievalSettings())
+        look_up = sentence_in(index)
+        usable = [claim for claim in claims if claim.gold]
+        random.Random(training.seed).shuffle(usable)
+        held_out_claims, training_claims = usable[:held_out], usable[held_out:]
+        trained = list(islice(ranking_examples(training_claims, retriever, look_up), limit))
+        held_out_examples = list(ranking_examples(held_out_claims, retriever, look_up))
+        ranker, progress = train_ranker(
+            trained,
+            held_out_examples,
+            folder,
+            settings,
+            training,
+            resume=resume,
+            workers=workers,
+            report=report_and_check,
+        )
+        weight, shares = choose_weight(_scored_candidates(ranker, held_out_claims, retriever))
+        if workers.is_first:
+            save_ranker(replace(ranker, weight=weight), folder)
+        return RankerReport(
+            len(trained), len(held_out_examples), progress.best_accuracy, progress.best_step, weight, shares
+        )
+
+
+def _do_nothing() -> None:
+    """In place of a check that only the first worker makes."""
 
 
 def _scored_candidates(

@@ -39,6 +39,10 @@ def test_special_characters_are_printed_not_obeyed() -> None:
     assert escape("one\ntwo") == "one two"
 
 
+def test_control_characters_are_named_by_their_codes() -> None:
+    assert escape("a\x1b[2Jb\x07\u202e") == "a[U+001B][2Jb[U+0007][U+202E]"
+
+
 def test_the_results_are_those_of_the_table(tex: str) -> None:
     assert cells(floats(tex)[0])[2:] == [
         ["CE (baseline)", "--", "41.67", "41.67"],

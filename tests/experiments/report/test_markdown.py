@@ -78,3 +78,7 @@ def test_matrices_hold_the_counts(page: str, content: Content) -> None:
 def test_unfinished_runs_are_said_first(content: Content) -> None:
     page = to_markdown(build_report(replace(content, unfinished=("x_y, SR: seed 1",))))
     assert "**Not finished, and not in this report:** x\\_y, SR: seed 1" in page.split("\n\n")[2]
+
+
+def test_control_characters_are_shown_as_such() -> None:
+    assert escape("a\x1b]0;title\x07b\u202e") == "a\ufffd\\]0;title\ufffdb\ufffd"

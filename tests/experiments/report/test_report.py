@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from adjudge.experiments.report.blocks import Report
+from adjudge.experiments.report.terminal import to_terminal
 from command import adjudge
 
 
@@ -91,3 +96,10 @@ def test_reports_are_made_without_torch(comparison: Path, tmp_path: Path) -> Non
         [sys.executable, "-c", code, comparison, tmp_path], capture_output=True, text=True, timeout=120
     )
     assert done.stdout == "[]\n", done.stderr
+
+
+def test_a_title_cannot_steer_the_terminal(report: Report) -> None:
+    console = Console(file=io.StringIO(), width=200)
+    console.print(to_terminal(replace(report, title="a\x1b[2Jb", findings=("c\x07d",))))
+    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "a\ufffd[2Jb" in shown and "c\ufffdd" in shown and "\x1b" not in shown

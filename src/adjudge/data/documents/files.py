@@ -61,6 +61,7 @@ class SourceFile:
     kind: DocumentType
     size: int
     mtime_ns: int
+    ctime_ns: int
 
     @property
     def title(self) -> str:
@@ -102,9 +103,7 @@ def walk(
         )
     else:
         source = printable(os.path.abspath(root))
-        yield SourceFile(
-            real, label, source, SUFFIXES[suffix_of(root.name)], status.st_size, status.st_mtime_ns
-        )
+        yield _source_file(real, label, source, suffix_of(root.name), status)
 
 
 def open_regular(path: Path) -> IO[bytes]:
@@ -205,7 +204,12 @@ def _entry_file(
         return None
     path = Path(entry.path)
     name = f"{label}/{printable(path.relative_to(root).as_posix())}"
-    return SourceFile(path, name, printable(path), SUFFIXES[suffix], status.st_size, status.st_mtime_ns)
+    return _source_file(path, name, printable(path), suffix, status)
+
+
+def _source_file(path: Path, name: str, source: str, suffix: str, status: os.stat_result) -> SourceFile:
+    times = status.st_mtime_ns, status.st_ctime_ns
+    return SourceFile(path, name, source, SUFFIXES[suffix], status.st_size, *times)
 
 
 def _short(path: str | os.PathLike[str]) -> str:

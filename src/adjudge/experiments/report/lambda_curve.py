@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from adjudge.errors import DataError
+from adjudge.io.jsonl import BAD_JSON
 
 RECORD = "tuning.json"
 """What a tuning's folder says of itself."""
@@ -76,7 +77,7 @@ def read_lambda_curve(folder: Path) -> LambdaCurve:
         curve = msgspec.json.decode(path.read_bytes(), type=LambdaCurve)
     except FileNotFoundError:
         raise DataError(f"{folder}: holds no tuning ({RECORD}); make one with adjudge tune.") from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except BAD_JSON as error:
         raise DataError(f"{path}: not the record of a tuning ({error}).") from None
     if not means(curve):
         raise DataError(f"{path}: no finished run with a λ yet; finish the tuning with adjudge tune.")

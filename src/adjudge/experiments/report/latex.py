@@ -23,6 +23,8 @@ _SPECIAL = {
     **{"–": "--", "—": "---", "“": "``", "”": "''", "‘": "`", "’": "'", "…": r"\dots{}"},
 }
 
+_LATIN = "ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜÝßàáâãäåæçèéêëìíîïñòóôõöøùúûüýÿ"
+
 
 def to_latex(report: Report) -> str:
     """The whole report."""
@@ -37,7 +39,9 @@ def escape(text: str) -> str:
 def _escape_character(character: str) -> str:
     if character in _SPECIAL:
         return _SPECIAL[character]
-    if character.isascii() or character in "ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜÝßàáâãäåæçèéêëìíîïñòóôõöøùúûüýÿ":
+    if (
+        character.isascii() and character.isprintable()
+    ) or character in "ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜÝßàáâãäåæçèéêëìíîïñòóôõöøùúûüýÿ":
         return character
     return f"[U+{ord(character):04X}]"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from adjudge.data.text import without_controls
 from adjudge.experiments.report.blocks import Cell, Entry, Plot, Report, Table, cells_of
 
 
@@ -15,7 +16,7 @@ def to_markdown(report: Report) -> str:
 
 def escape(text: str) -> str:
     """Text that Markdown shows as it is, in one line: no markup, no HTML, no cell borders."""
-    line = " ".join(text.split())
+    line = without_controls(" ".join(text.split()))
     line = re.sub(r"([\\`*_\[\]#|~<>$])", r"\\\1", line)
     return line.replace("&", "&amp;")
 

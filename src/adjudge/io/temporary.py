@@ -1,0 +1,133 @@
+"""Files and folders in the making: hidden beside their places, removed when they fail, and swept up when killed.
+
+A name is ``.NAME.a1b2c3d4.tmp``. Its maker holds a lock on it, which the system frees however the maker ends. So the
+next command at the same place can tell what a killed one left (:func:`sweep`) from what is being written.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import secrets
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from adjudge.errors import AdjudgeError, DiskFull
+
+_NAME = re.compile(r"\..+\.[0-9a-f]{8}\.tmp")
+_NUMBER = re.compile(r"\(os error (\d+)\)|Os \{ code: (\d+)")
+_FULL = tuple(getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EFBIG") if hasattr(errno, name))
+
+
+def is_disk_full(error: Exception) -> bool:
+    """Whether the reason is that there is no room, on the disk or for the user."""
+    if isinstance(error, OSError):
+        return error.errno in _FULL
+    number = _NUMBER.search(str(error))  # libraries in Rust hide what the system said in their text
+    return number is not None and int(number[1] or number[2]) in _FULL
+
+
+@contextmanager
+def report_full_disk(path: Path) -> Iterator[None]:
+    """Turn errors for lack of room into ``DiskFull`` about a path."""
+    try:
+        yield
+    except AdjudgeError:
+        raise
+    except Exception as error:
+        if not is_disk_full(error):
+            raise
+        raise DiskFull(path, getattr(error, "strerror", None) or str(error)) from None
+
+
+@contextmanager
+def temporary_file(path: Path) -> Iterator[Path]:
+    """A new file that takes the name ``path`` when the block ends without an error, in the mode of the user's umask."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with report_full_disk(path):
+        temporary, handle = _create(path)
+        try:
+            yield temporary
+            os.fsync(handle)
+            os.replace(temporary, path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+        finally:
+            os.close(handle)
+
+
+@contextmanager
+def temporary_folder(path: Path) -> Iterator[Path]:
+    """A new folder beside ``path``, removed at the end of the block unless it was moved there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with report_full_disk(path):
+        temporary, handle = _create(path, folder=True)
+        try:
+            yield temporary
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+            if handle >= 0:
+                os.close(handle)
+
+
+def sweep(folder: Path, name: str = "") -> None:
+    """Remove what killed processes left in a folder, of ``name`` or of any; what is being written stays."""
+    with suppress(OSError):
+        entries = [entry for entry in folder.iterdir() if _NAME.fullmatch(entry.name)]
+        for entry in entries:
+            if entry.name.startswith(f".{name}"):
+                _remove_abandoned(entry)
+
+
+def allocate(path: Path, size: int) -> None:
+    """Give a file its size with room on the disk: written through a memory map, a hole could find none and kill us."""
+    with open(path, "r+b") as stream:
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(stream.fileno(), 0, max(size, 1))
+            return
+        block = bytes(1 << 20)
+        while (left := size - stream.tell()) > 0:
+            stream.write(block[:left])
+
+
+def _create(path: Path, folder: bool = False) -> tuple[Path, int]:
+    while True:
+        temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+        if folder:
+            temporary.mkdir()
+            handle = -1 if sys.platform == "win32" else os.open(temporary, os.O_RDONLY)
+        else:
+            handle = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+        if _lock(handle) and temporary.exists():
+            return temporary, handle
+        os.close(handle)  # swept up in the moment before it was locked
+
+
+def _remove_abandoned(entry: Path) -> None:
+    if sys.platform == "win32" and entry.is_dir():
+        return
+    with suppress(OSError):
+        handle = os.open(entry, os.O_RDONLY if entry.is_dir() else os.O_RDWR)
+        try:
+            if _lock(handle):
+                shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+        finally:
+            os.close(handle)
+
+
+def _lock(handle: int) -> bool:
+    """Whether this process is the one that writes it; Windows lets nobody remove what is open."""
+    if sys.platform == "win32":
+        return True
+    import fcntl
+
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

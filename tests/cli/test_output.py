@@ -1,0 +1,100 @@
+"""Where no output can be written, a command ends with one line and exit code 2; what was there stays."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from command import Done, adjudge
+from small_disk import small_disk
+from toy import toy_files
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+def check_refusal(done: Done) -> None:
+    assert done.returncode == 2 and "disk" in done.stderr and "Traceback" not in done.stderr, done.stderr
+
+
+def test_an_index_stays_as_it_was(tmp_path: Path) -> None:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "a.txt").write_text("Apples are red.")
+    with small_disk(tmp_path / "disk", "400k") as disk:
+        assert adjudge("index", docs, "--out", disk / "index", "--no-vectors").returncode == 0
+        before = names(disk)
+        (docs / "b.txt").write_text(" ".join(f"Sentence {n} {os.urandom(20).hex()}." for n in range(20_000)))
+        check_refusal(adjudge("index", docs, "--out", disk / "index", "--no-vectors"))
+        assert names(disk) == before
+        check_refusal(adjudge("index", docs, "--out", disk / "new", "--no-vectors"))
+        assert names(disk) == before
+        found = adjudge("search", "apples", "--corpus", disk / "index", "--selector", "lexical", "--json")
+        assert "Apples are red." in found.stdout
+
+
+@pytest.mark.parametrize("size", ["150k", "400k"])
+def test_a_training_ends_in_words_wherever_the_room_ends(tmp_path: Path, size: str) -> None:
+    files = toy_files(tmp_path)
+    options = [
+        "--set",
+        "model.backbone=tiny",
+        "--set",
+        "model.max_length=32",
+        "--epochs",
+        1,
+        "--batch-size",
+        8,
+    ]
+    with small_disk(tmp_path / "disk", size) as disk:
+        command = ["train", "--train", files["train"], "--dev", files["dev"], *options, "--freeze-layers", 1]
+        check_refusal(adjudge(*command, "--out", disk / "run", "--cache", disk / "cache"))
+        assert not [name for name in names(disk) if name.endswith(".tmp")]
+
+
+def test_frozen_layers_are_not_written_through_holes(tmp_path: Path) -> None:
+    """A memory map of a file with holes would end in SIGBUS, so the command runs in a process of its own."""
+    files = toy_files(tmp_path)
+    command = ["train", "--train", files["train"], "--out", tmp_path / "run", "--freeze-layers", "1"]
+    command += ["--set", "model.backbone=tiny", "--set", "model.max_length=32", "--epochs", "1"]
+    with small_disk(tmp_path / "disk", "48k") as disk:
+        done = subprocess.run(
+            [sys.executable, "-m", "adjudge", *map(str, command), "--cache", str(disk)],
+            capture_output=True,
+            text=True,
+        )
+        check_refusal(Done(done.returncode, done.stdout, done.stderr))
+        assert not [name for name in names(disk) if name.endswith(".tmp")]
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_folder_in_the_place_of_an_output_file_is_called_one(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "claims.jsonl").write_text('{"id": 1, "claim": "a"}')
+    command = [
+        "verify",
+        "--claims",
+        tmp_path / "claims.jsonl",
+        "--corpus",
+        tmp_path,
+        "--out",
+        tmp_path / "out",
+    ]
+    for force in ([], ["--force"]):
+        done = adjudge(*command, *force)
+        assert done.returncode == 2 and "is a folder, expected the name of a file" in done.stderr
+
+
+def test_an_output_that_cannot_be_written_is_no_traceback() -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("needs /dev/full")
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "adjudge", "model", "list", "--json"], stdout=full, stderr=subprocess.PIPE
+        )
+    check_refusal(Done(done.returncode, "", done.stderr.decode()))
