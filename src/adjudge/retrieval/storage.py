@@ -144,6 +144,7 @@ def open_for_writing(path: Path) -> Iterator[Manifest]:
     if path.exists() and not (path / MANIFEST).exists():
         if not path.is_dir() or any(not _own(entry.name) for entry in path.iterdir()):
             raise IndexUnusable(f"{path}: exists and is no index. Choose another place for the index.")
+    is_new = not path.exists()
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -151,7 +152,11 @@ def open_for_writing(path: Path) -> Iterator[Manifest]:
     with report_full_disk(path), locked(path):
         manifest = read_manifest(path) if (path / MANIFEST).exists() else Manifest()
         remove_stale(path, manifest.generation)
-        yield manifest
+        try:
+            yield manifest
+        finally:
+            if is_new and os.listdir(path) == [".lock"]:  # nothing was made
+                shutil.rmtree(path, ignore_errors=True)
 
 
 def check_name(path: Path) -> None:
@@ -227,10 +232,6 @@ def locked(path: Path) -> Iterator[None]:
             raise IndexLocked(
                 f"{path}: another process is writing this index. Wait until it is done."
             ) from None
-        try:
-            yield
-        finally:
-            if os.listdir(path) == [".lock"]:  # nothing was made
-                shutil.rmtree(path, ignore_errors=True)
+        yield
     finally:
         os.close(handle)
