@@ -61,6 +61,34 @@ bench: $(READY)  ## run the benchmarks, each a ratio against its baseline
 		echo "== $$file"; $(BIN)/python "$$file"; \
 	done
 
+FAULTS ?= 330
+.PHONY: torture
+torture: $(READY)  ## interrupt index, training, comparison, bulk work and download FAULTS=330 times (half an hour)
+	OMP_NUM_THREADS=1 $(BIN)/python tests/torture/run.py --faults $(FAULTS)
+
+INPUTS ?= 100000
+FUZZ_ARGS ?=
+.PHONY: fuzz
+fuzz: $(READY)  ## feed every reader INPUTS=100000 damaged or made-up inputs (hours)
+	PYTHONPATH=tests/support $(BIN)/python tests/fuzz/run.py --inputs $(INPUTS) $(FUZZ_ARGS)
+
+# In an environment of its own, so that what lists the dependencies is not listed.
+SUPPLY := $(VENV)/supply
+.PHONY: supply-chain
+supply-chain: $(READY)  ## the SBOM, the licences, the lock with hashes, and whether the wheel is reproducible, into dist/
+	[ -x $(SUPPLY)/bin/cyclonedx-py ] || { $(PYTHON) -m venv $(SUPPLY) && \
+		$(SUPPLY)/bin/python -m pip install --quiet cyclonedx-bom pip-licenses build uv; }
+	mkdir -p dist
+	$(SUPPLY)/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible \
+		--output-file dist/sbom.json $(BIN)/python
+	$(SUPPLY)/bin/pip-licenses --python $(BIN)/python --format markdown --with-urls --output-file dist/licences.md
+	$(SUPPLY)/bin/uv pip compile pyproject.toml --all-extras --constraint constraints.txt --generate-hashes \
+		--no-header --no-annotate --quiet --output-file dist/requirements-hashed.txt
+	for turn in 1 2; do SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(SUPPLY)/bin/python -m build --wheel \
+		--outdir dist/wheel-$$turn . > dist/build.log || { cat dist/build.log; exit 1; }; done
+	cmp dist/wheel-1/*.whl dist/wheel-2/*.whl && mv dist/wheel-1/*.whl dist/ && rm -r dist/wheel-1 dist/wheel-2
+	cd dist && sha256sum *.whl sbom.json licences.md requirements-hashed.txt > SHA256SUMS && cat SHA256SUMS
+
 # Retrains the model that comes with the package, from the files in DATA: first on FEVER's claims, in three passes, then on
 # FEVER, the pairs of DATA/pairs and material made by rule, in three trainings on two mixes. Given again, it goes on where it
 # stopped.

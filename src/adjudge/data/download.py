@@ -49,6 +49,7 @@ def fetch(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DownloadError(f"{folder}: cannot be made a folder ({error.strerror}).") from None
+    sweep(folder)
     report = progress or (lambda name, done, total: None)
     return tuple(_fetch_file(name, file, folder, report, timeout) for file in download.files)
 
@@ -216,7 +217,6 @@ def _unpack(archive: Path, folder: Path) -> Path:
     """Unpack beside, then rename: the folder is whole or absent."""
     if folder.is_dir():
         return folder
-    sweep(folder.parent, folder.name)
     try:
         with temporary_folder(folder) as temporary:
             _extract(archive, temporary)

@@ -42,7 +42,7 @@ def checksum(tensors: Tensors) -> int:
     total = 0
     for name in sorted(tensors):
         value = tensors[name].detach().cpu().contiguous()
-        total = zlib.crc32(memoryview(value.reshape(-1).view(torch.uint8).numpy()), total)
+        total = zlib.crc32(value.reshape(-1).view(torch.uint8).numpy().data, total)
         total = zlib.crc32(f"{name} {value.dtype} {tuple(value.shape)}".encode(), total)
     return total
 

@@ -188,10 +188,11 @@ def _sort(file: SourceFile, label: str, known: IndexedFile | None, plan: _BuildP
     elif _times(file) == _times(known) and max(_times(known)) + _RACY_NS < known.read_ns:
         plan.unchanged += 1
     elif _digest(file) == known.sha256:
-        plan.retimed.append(
-            _make_source(file, label, known.sha256, known.pages, known.sentences, known.first)
-        )
         plan.unchanged += 1
+        if _times(file) != _times(known) or max(_times(file)) + _RACY_NS < time.time_ns():
+            plan.retimed.append(
+                _make_source(file, label, known.sha256, known.pages, known.sentences, known.first)
+            )
     else:
         plan.read.append(file)
 

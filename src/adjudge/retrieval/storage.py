@@ -145,6 +145,7 @@ def open_for_writing(path: Path) -> Iterator[Manifest]:
     if path.exists() and not (path / MANIFEST).exists():
         if not path.is_dir() or any(not _is_ours(entry.name) for entry in path.iterdir()):
             raise IndexUnusable(f"{path}: exists and is not an index. Choose another folder for the index.")
+    is_new = not path.exists()
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -152,7 +153,11 @@ def open_for_writing(path: Path) -> Iterator[Manifest]:
     with report_full_disk(path), lock_index(path):
         manifest = read_manifest(path) if (path / MANIFEST).exists() else Manifest()
         remove_stale(path, manifest.generation)
-        yield manifest
+        try:
+            yield manifest
+        finally:
+            if is_new and os.listdir(path) == [".lock"]:  # nothing was made
+                shutil.rmtree(path, ignore_errors=True)
 
 
 def check_name(path: Path) -> None:
@@ -221,6 +226,4 @@ def lock_index(path: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        if os.listdir(path) == [".lock"]:  # nothing was made
-            shutil.rmtree(path, ignore_errors=True)
         lock.release()
