@@ -29,6 +29,7 @@ ORDER: tuple[frozenset[str], ...] = tuple(
         "config",
         "io",
         "data",
+        "facts",
         "evaluation",
         "objectives encoders",
         "judges",
