@@ -23,6 +23,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from adjudge.data.text import clean_text
+from adjudge.facts.compare import compare
 from adjudge.facts.words import content_stems, is_content, words_of
 from adjudge.judges.folder import load_judge
 from adjudge.judges.mixed import with_facts
@@ -93,7 +94,7 @@ def swapped(records: Sequence[dict[str, Any]]) -> Iterator[Contrast]:
 
 def markings(contrasts: Sequence[Contrast], judge: Any) -> list[Marking]:
     examples = [Example(n, one.claim, (one.evidence,)) for n, one in enumerate(contrasts)]
-    return [Marking(*answer) for answer in with_facts(judge).judge_facts(examples)]
+    return [Marking(v, compare(v.claim, v.evidence)) for v in with_facts(judge).judge(examples)]
 
 
 def tokens_in(claim: str, spans: Sequence[Span]) -> frozenset[int]:

@@ -37,6 +37,7 @@ ORDER: tuple[frozenset[str], ...] = tuple(
         "training",
         "runs",
         "serving",
+        "testing",
         "cluster",
         "experiments",
         "cli",

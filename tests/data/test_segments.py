@@ -54,6 +54,16 @@ def test_a_word_of_a_sentence_is_found_in_the_text_as_given():
     assert span.start == PAGE.index("[opened]") + 1
 
 
+def test_a_sentence_may_end_with_a_link():
+    text = "It connects [Harra](http://a.b). It is old."
+    segments = list(segment_text(text))
+    assert [segment.text for segment in segments] == ["It connects Harra.", "It is old."]
+    assert [text[segment.start : segment.end] for segment in segments] == [
+        "It connects [Harra](http://a.b).",
+        "It is old.",
+    ]
+
+
 def test_plain_text_knows_no_markdown():
     (segment,) = segment_text("# 5 was **bold** here.", markdown=False)
     assert segment.text == "# 5 was **bold** here."
@@ -65,6 +75,7 @@ def test_plain_text_knows_no_markdown():
         ("The bridge was opened in 1932.", None),
         ("Members may borrow ten books.", None),
         ("He was born in Cologne.", None),
+        ("Children under six travel free.", None),
         ("When was it opened?", "question"),
         ("Hello everybody, welcome to the town.", "greeting or small talk"),
         ("Let me know if you have questions.", "greeting or small talk"),

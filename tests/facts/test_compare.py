@@ -80,6 +80,11 @@ def test_a_name_may_stand_in_the_title_be_an_acronym_or_a_demonym():
     assert outcomes("He lives in Germany.", "He is a German painter.")["Germany"] == "equal"
 
 
+def test_a_name_ends_with_its_sentence_but_not_with_an_initial():
+    assert [fact.text for fact in facts_of("They saw Harra. It was old.")] == ["Harra"]
+    assert "J. P. Morgan" in [fact.text for fact in facts_of("It belonged to J. P. Morgan then.")]
+
+
 def test_a_first_word_is_a_name_only_where_it_is_capitalised_elsewhere():
     assert outcomes("Boats are rare.", "Few boats come.") == {}
     assert outcomes("Dormund is small.", "The town of Dormund is small.") == {"Dormund": "equal"}

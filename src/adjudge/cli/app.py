@@ -33,6 +33,7 @@ app = typer.Typer(
 for command in (
     verifying.verify,
     checking.check,
+    checking.calibrate,
     evidence.index,
     evidence.search,
     assembling.assemble,

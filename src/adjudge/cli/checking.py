@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adjudge.cli.options import NO_CORPUS, JsonOption, takes
+from adjudge.cli.evidence import SEARCHING
+from adjudge.cli.options import NO_CORPUS, JsonOption, LabelOption, aliases, takes
 from adjudge.cli.output import progress_console, refuse_overwrite, show
 from adjudge.serving.settings import VerifierSettings
 
 if TYPE_CHECKING:
+    from adjudge.judges.calibrated import Calibration
     from adjudge.serving.check.check import CheckOptions
     from adjudge.serving.check.records import Check
 
@@ -22,8 +24,11 @@ FAILED = 1
 
 @takes(VerifierSettings)
 def check(
-    file: Annotated[
-        Path, typer.Argument(help="The text: Markdown, plain text, or any document; - reads standard input.")
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            help="The text, or several: Markdown, plain text, any document; - reads standard input."
+        ),
     ],
     *,
     settings: VerifierSettings,
@@ -94,18 +99,103 @@ def check(
         raise ConfigError(f"{NO_CORPUS[:-1]}; or --against DOC (one of the two).")
     if out is not None:
         refuse_overwrite(out, force)
-    text, markdown = _read(file)
+    if name == "html" and len(files) > 1:
+        raise ConfigError(f"An HTML page shows one text, found {len(files)}: check them one by one.")
     if splitter_url and not split:
         raise ConfigError("--splitter-url splits sentences, --no-split does not: leave out one of the two.")
-    options = _options(markdown, split, splitter_url, splitter_model, marks, max_sentences)
+    options = _options(split, splitter_url, splitter_model, marks, max_sentences, settings.min_confidence)
     if rules_only:
         settings = settings.with_(model="rules", selector="lexical")
-    result = _check(text, file, settings, against, options)
-    _deliver(result, name, out)
-    if fail_on is not None and (failures := result.failures(fail_on)):
+    results = _check([(file, *_read(file)) for file in files], settings, against, options)
+    _deliver(results, name, out)
+    if fail_on is not None and (failures := [one for result in results for one in result.failures(fail_on)]):
         sentences = "1 sentence" if len(failures) == 1 else f"{len(failures)} sentences"
         progress_console().print(f"--fail-on {fail_on}: {sentences}.", highlight=False, markup=False)
         raise typer.Exit(FAILED)
+
+
+@takes(VerifierSettings, "model", *SEARCHING, "k")
+def calibrate(
+    *,
+    settings: VerifierSettings,
+    examples: Annotated[
+        Path | None,
+        typer.Option(
+            help="Labelled claims as JSON lines, a few dozen; with evidence, unless --corpus finds it."
+        ),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="The folder to write; then use --model FOLDER.")] = None,
+    max_risk: Annotated[
+        float,
+        typer.Option(
+            min=0, max=1, help="Abstain so that at most this share of the answers is wrong, if reachable."
+        ),
+    ] = 0.2,
+    force: Annotated[bool, typer.Option(help="Replace an existing folder's calibration.")] = False,
+    label: LabelOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Fit a judge to your own claims: temperature, label thresholds, and when to abstain.
+
+    Facts are compared too if that helps on your claims. All figures are cross-validated. At least 30 claims are
+    needed, 5 of each label that occurs.
+
+    **Examples**
+
+    `adjudge calibrate --examples labelled.jsonl --model broad --out mine`
+
+    `adjudge calibrate --examples labelled.jsonl --corpus documents/ --out mine`
+
+    `adjudge check article.md --corpus documents/ --model mine`
+    """
+    from adjudge.cli.output import show_json
+    from adjudge.errors import ConfigError
+    from adjudge.judges.calibrated import CALIBRATION, write_calibration
+    from adjudge.serving.calibrate import fit_judge, read_labelled
+    from adjudge.serving.verifier import Verifier
+
+    if examples is None:
+        raise ConfigError("Say which labelled claims to fit to: --examples FILE.")
+    if out is None:
+        raise ConfigError("Say where the calibration goes: --out FOLDER.")
+    refuse_overwrite(out / CALIBRATION, force)
+    verifier = Verifier(settings)
+    labelled = read_labelled(examples, verifier, aliases(label))
+    calibration = fit_judge(verifier.judge, settings.model, labelled, max_risk)
+    write_calibration(out, calibration)
+    if json:
+        show_json(calibration.model_dump(mode="json"))
+    else:
+        progress_console().print(_calibration_summary(out, calibration), highlight=False, markup=False)
+
+
+def _calibration_summary(out: Path, calibration: Calibration) -> str:
+    before, after = calibration.figures["before"], calibration.figures["after"]
+    answered, risk = calibration.figures["answered"], calibration.figures["risk"]
+    rows = (
+        ("right", "accuracy"),
+        ("right, mean over labels", "balanced_accuracy"),
+        ("calibration error", "ece"),
+    )
+    lines = [f"{name}: {100 * before[key]:.1f}% → {100 * after[key]:.1f}%" for name, key in rows]
+    facts = "facts compared too" if calibration.facts else "facts not compared: no gain"
+    biases = ", ".join(
+        f"{label} {bias:+.2f}" for label, bias in zip(calibration.labels, calibration.biases, strict=True)
+    )
+    abstains = (
+        f"abstains below {calibration.min_confidence:.2f}: answers {100 * answered:.0f}%, "
+        f"{100 * risk:.0f}% of them wrong"
+        if calibration.min_confidence
+        else f"abstains from nothing: {100 * risk:.0f}% of the answers are wrong"
+    )
+    return "\n".join(
+        [
+            f"{out}: fitted to {calibration.claims} claims ({facts}); cross-validated:",
+            *lines,
+            f"temperature {calibration.temperature:.2f}; {biases}; {abstains}.",
+            f"Use it: --model {out}",
+        ]
+    )
 
 
 def _format_name(format: str, out: Path | None, json: bool) -> str:
@@ -123,17 +213,17 @@ def _format_name(format: str, out: Path | None, json: bool) -> str:
 
 
 def _options(
-    markdown: bool, split: bool, url: str | None, model: str, marks: bool, max_sentences: int
+    split: bool, url: str | None, model: str, marks: bool, max_sentences: int, min_confidence: float
 ) -> CheckOptions:
-    from adjudge.data.clauses import split_by_rules
+    from adjudge.data.clauses import Splitter, split_by_rules
     from adjudge.serving.check.check import CheckOptions
 
-    splitter = split_by_rules if split else None
+    splitter: Splitter | None = split_by_rules if split else None
     if url is not None:
         from adjudge.serving.check.splitter import ModelSplitter
 
-        return CheckOptions(markdown, ModelSplitter(url, model), marks, max_sentences)
-    return CheckOptions(markdown, splitter, marks, max_sentences)
+        splitter = ModelSplitter(url, model)
+    return CheckOptions(True, splitter, marks, max_sentences, min_confidence)
 
 
 def _read(file: Path) -> tuple[str, bool]:
@@ -156,49 +246,69 @@ def _read(file: Path) -> tuple[str, bool]:
 
 
 def _check(
-    text: str, file: Path, settings: VerifierSettings, against: list[Path] | None, options: CheckOptions
-) -> Check:
+    texts: list[tuple[Path, str, bool]],
+    settings: VerifierSettings,
+    against: list[Path] | None,
+    options: CheckOptions,
+) -> list[Check]:
+    """Check (file, text, whether it is Markdown) one after another against one index."""
+    from contextlib import ExitStack
+    from dataclasses import replace
+
     from adjudge.cli.evidence import open_with_progress
+    from adjudge.retrieval.index import Index
+    from adjudge.retrieval.retriever import by_meaning
+    from adjudge.serving.check.check import documents_index
     from adjudge.serving.verifier import Verifier
 
-    name = "standard input" if str(file) == "-" else str(file)
     verifier = Verifier(settings)
-    if against:
-        return verifier.check(text, against=against, options=options, name=name)
-    index = open_with_progress(settings.corpus, settings.selector)
-    return verifier.check(text, verifier.search(index), options=options, name=name)
+    with ExitStack() as stack:
+        if against:
+            index = Index.open(stack.enter_context(documents_index(against, by_meaning(settings.selector))))
+        else:
+            index = open_with_progress(settings.corpus, settings.selector)
+        retriever = verifier.search(index)
+        return [
+            verifier.check(
+                text,
+                retriever,
+                options=replace(options, markdown=markdown),
+                name="standard input" if str(file) == "-" else str(file),
+            )
+            for file, text, markdown in texts
+        ]
 
 
-def _deliver(result: Check, format: str, out: Path | None) -> None:
+def _deliver(results: list[Check], format: str, out: Path | None) -> None:
     from adjudge.io.files import write_text
     from adjudge.serving.check.export import EXPORTS
 
     if format == "terminal" and out is None:
-        from adjudge.cli.views.check import check_view
+        from adjudge.cli.views.check import checks_view
 
-        show(check_view(result))
+        show(checks_view(results))
         return
-    content = _terminal_text(result) if format == "terminal" else ""
     if format == "html":
         from adjudge.serving.check.html import to_html
 
-        content = to_html(result)
-    elif format in EXPORTS:
-        content = EXPORTS[format](result)
+        content = to_html(results[0])
+    else:
+        content = _terminal_text(results) if format == "terminal" else EXPORTS[format](results)
     if out is None:
         typer.echo(content, nl=False)
         return
     write_text(out, content)
-    progress_console().print(f"{out}: {result.summary}.", highlight=False, markup=False)
+    summaries = "; ".join(result.summary for result in results)
+    progress_console().print(f"{out}: {summaries}.", highlight=False, markup=False)
 
 
-def _terminal_text(result: Check) -> str:
+def _terminal_text(results: list[Check]) -> str:
     from io import StringIO
 
     from rich.console import Console
 
-    from adjudge.cli.views.check import check_view
+    from adjudge.cli.views.check import checks_view
 
     stream = StringIO()
-    Console(file=stream, width=120).print(check_view(result))
+    Console(file=stream, width=120).print(checks_view(results))
     return stream.getvalue()

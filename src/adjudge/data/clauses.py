@@ -52,6 +52,8 @@ def _inflected(verb: str) -> list[str]:
 _FINITE = sorted(
     {*_AUXILIARIES.split(), *_IRREGULAR, *(form for verb in _REGULAR for form in _inflected(verb))}
 )
+VERBS = frozenset(_FINITE) - frozenset(_AUXILIARIES.split())
+"""Common finite verbs, auxiliaries left out."""
 _VERB = rf"(?:{'|'.join(_FINITE)})"
 _ADVERB = r"(?:(?:also|later|then|still|now|often|never|only|first|once|since|thus|\w+ly) )?"
 _STARTS_WITH_VERB = re.compile(rf"{_ADVERB}{_VERB}\b(?!['’-])", re.IGNORECASE)

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from adjudge.data.documents.markdown import HEADING, plain_offsets, read_text
-from adjudge.data.documents.sentences import split_blocks
+from adjudge.data.documents.sentences import Span as Line
+from adjudge.data.documents.sentences import split, split_blocks
 from adjudge.types import Span
 
 MAX_STATEMENT = 1000
@@ -51,6 +52,7 @@ _VERB = re.compile(
     r"said|sold|sent|set|stood|took|went|won|wrote|cost|put|lies|lay)\b",
     re.IGNORECASE,
 )
+_END = re.compile(r"[.!]['\"”’)\]]*$")
 _WORD = re.compile(r"[^\W\d_]+")
 _ITEM_MARK = re.compile(r"^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?$")
 
@@ -99,12 +101,20 @@ def segment_text(text: str, markdown: bool = True) -> Iterator[Segment]:
         elif sentence.location:
             yield Segment(sentence.text, start, end, "row of a table")
         else:
-            written = text[start:end]
-            clean, offsets = plain_offsets(written)
-            reason = reason_not_to_check(clean, is_item=_is_item(text, start))
-            places = () if clean == written else tuple(start + offset for offset in offsets)
-            if clean:
-                yield Segment(clean, start, end, reason, places)
+            yield from _sentences(text, start, end)
+
+
+def _sentences(text: str, start: int, end: int) -> Iterator[Segment]:
+    """A sentence as the reader of Markdown sees it; more than one where a link hid that one ends."""
+    clean, offsets = plain_offsets(text[start:end])
+    spans = list(split(clean)) if len(clean) < end - start else [Line(clean, 0)]
+    for number, (sentence, begin) in enumerate(spans):
+        places = tuple(start + offset for offset in offsets[begin : begin + len(sentence)])
+        first = start if number == 0 else places[0]
+        last = end if number == len(spans) - 1 else places[-1] + 1
+        reason = reason_not_to_check(sentence, is_item=_is_item(text, start))
+        follow = places == tuple(range(first, last))
+        yield Segment(sentence, first, last, reason, () if follow else places)
 
 
 def reason_not_to_check(text: str, is_item: bool = False) -> str | None:
@@ -126,7 +136,8 @@ def reason_not_to_check(text: str, is_item: bool = False) -> str | None:
         return "opinion"
     if _IMPERATIVE.match(text):
         return "instruction"
-    if len(words) < 3 or not _VERB.search(text):
+    complete = len(words) > 3 and bool(_END.search(text))
+    if len(words) < 3 or not (complete or _VERB.search(text)):
         return "list item without a statement" if is_item else "no statement"
     return None
 

@@ -17,6 +17,7 @@ from adjudge.facts.dates import same_scale
 from adjudge.facts.extract import facts_of
 from adjudge.facts.names import capitalised_words, has_name, initials
 from adjudge.facts.records import Comparison, Fact, Kind, Outcome, relate
+from adjudge.facts.relations import Contradiction, contradictions
 from adjudge.facts.words import Word, fold, is_content, words_of
 from adjudge.types import Evidence
 
@@ -61,11 +62,13 @@ class Side:
 
 def compare(claim: str, evidence: Sequence[Evidence]) -> tuple[Comparison, ...]:
     """How each fact of a claim relates to the evidence, in the order of the claim."""
-    texts = [claim, *(text for sentence in evidence for text in (sentence.text, sentence.context))]
-    known = frozenset().union(*map(capitalised_words, texts))
-    acronyms = frozenset().union(*map(initials, texts))
-    ours = _side(claim, "").knowing(known)
-    sides = [_evidence_side(sentence).knowing(known) for sentence in evidence]
+    return _compare(claim, _texts(evidence))
+
+
+@lru_cache(maxsize=2048)
+def _compare(claim: str, evidence: Texts) -> tuple[Comparison, ...]:
+    ours, sides = _sides(claim, evidence)
+    acronyms = frozenset().union(*map(initials, (claim, *(text for text, _, _ in evidence))))
     overlaps = [_overlap(ours, side) for side in sides]
     return tuple(
         _compare_name(fact, ours, sides, overlaps, acronyms)
@@ -75,13 +78,37 @@ def compare(claim: str, evidence: Sequence[Evidence]) -> tuple[Comparison, ...]:
     )
 
 
+def contradictions_with(claim: str, evidence: Sequence[Evidence]) -> list[tuple[int, Contradiction]]:
+    """(sentence, contradiction) by the rules about words, of the sentence that shares most of the claim's words."""
+    ours, sides = _sides(claim, _texts(evidence))
+    overlaps = [_overlap(ours, side) for side in sides]
+    best = max(range(len(sides)), key=overlaps.__getitem__, default=None)
+    if best is None or overlaps[best] < SAME_TOPIC or not _names_met(None, ours, sides[best]):
+        return []
+    side = sides[best]
+    return [(best, found) for found in contradictions(ours.words, side.words, ours.facts, side.facts)]
+
+
 def overlap_of(claim: str, sentence: Evidence) -> float:
     """The share of the claim's content words, facts left out, that a sentence has with title and context."""
-    return _overlap(_side(claim, ""), _evidence_side(sentence))
+    ours, (side,) = _sides(claim, _texts([sentence]))
+    return _overlap(ours, side)
 
 
-def _evidence_side(sentence: Evidence) -> Side:
-    return _side(sentence.text, f"{evidence_title(sentence)} . {sentence.context}")
+Texts = tuple[tuple[str, str, str], ...]
+"""(text, context, title) of each evidence sentence."""
+
+
+def _texts(evidence: Sequence[Evidence]) -> Texts:
+    return tuple((sentence.text, sentence.context, evidence_title(sentence)) for sentence in evidence)
+
+
+def _sides(claim: str, evidence: Texts) -> tuple[Side, list[Side]]:
+    """The claim and each sentence; a word that begins a sentence is a name where it is capitalised elsewhere."""
+    every = [claim, *(text for texts in evidence for text in texts)]
+    known = frozenset().union(*map(capitalised_words, every))
+    sides = [_side(text, f"{title} . {context}").knowing(known) for text, context, title in evidence]
+    return _side(claim, "").knowing(known), sides
 
 
 @lru_cache(maxsize=4096)
@@ -177,7 +204,7 @@ def _is_only(fact: Fact, side: Side) -> bool:
     return sum(other.kind is fact.kind and other.unit == fact.unit for other in side.facts) == 1
 
 
-def _names_met(fact: Fact, claim: Side, side: Side) -> bool:
+def _names_met(fact: Fact | None, claim: Side, side: Side) -> bool:
     """Whether a sentence, with title and context, has the claim's names."""
     names = [own for own in claim.facts if own.kind is Kind.NAME and own is not fact]
     return all(has_name(name.words, side.folded) for name in names)

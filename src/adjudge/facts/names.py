@@ -11,7 +11,8 @@ from adjudge.facts.dates import MONTHS
 from adjudge.facts.records import Fact, Kind
 from adjudge.facts.words import COMMON, fold
 
-_CAPITALISED = r"(?:[A-ZÀ-ÖØ-Þ][\w'’]*(?:[-.][A-Za-zÀ-ÿ0-9][\w'’]*)*\.?)"
+_DOTTED = r"(?:(?<=\b[A-Z])\.|(?<=\bDr)\.|(?<=\bMr)\.|(?<=\bSt)\.)?"
+_CAPITALISED = rf"(?:[A-ZÀ-ÖØ-Þ][\w'’]*(?:[-.][A-Za-zÀ-ÿ0-9][\w'’]*)*{_DOTTED})"
 _NAME = re.compile(
     rf"(?<![\w'’-]){_CAPITALISED}(?:(?:\s+(?:of|de|la|du|van|von|der|the|al|del|di|da|y|&)){{0,2}}\s+{_CAPITALISED})*"
 )

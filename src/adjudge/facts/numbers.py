@@ -61,6 +61,7 @@ _WORDS = re.compile(
     rf"|{_BELOW_HUNDRED}|an?{_SCALED}(?:{_SCALED})*(?: and {_BELOW_HUNDRED}|)|dozen\b)",
     re.IGNORECASE,
 )
+_HALF = re.compile(rf"\bhalf an? (?P<scale>{_SCALE_WORD}|dozen)\b", re.IGNORECASE)
 _FRACTION = re.compile(
     r"\b(?:(?P<count>a|an|one|two|three|four)[ -])?(?P<part>half|thirds?|quarters?|fifths?|tenths?)\b"
     r"(?=(?: of)?(?: (?:the|its|their|all|his|her|our))\b| of\b)",
@@ -86,6 +87,9 @@ class Number(NamedTuple):
 def numbers_of(text: str) -> list[Number]:
     """Every number of a text, in order; ordinals are not among them."""
     found = [_from_digits(match) for match in _DIGITS.finditer(text)]
+    for match in _HALF.finditer(text):
+        value = 0.5 * {**_SCALES, "dozen": 12}[match["scale"].lower()]
+        found.append(Number(value, match.start(), match.end(), 0.05 * value, False))
     for match in _FRACTION.finditer(text):
         count = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4}.get(
             (match["count"] or "one").lower(), 1

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
-
-from adjudge.facts.words import Word, stem
+from adjudge.facts.words import stem
 
 _PAIRS = """
 open closed|open shut|opened closed|before after|always never|all none|everyone nobody|increase decrease
@@ -53,24 +50,4 @@ for _pair in _PAIRS.replace("\n", "|").strip("|").split("|"):
     if _one != _other:
         OPPOSITES[_one] = OPPOSITES.get(_one, frozenset()) | {_other}
         OPPOSITES[_other] = OPPOSITES.get(_other, frozenset()) | {_one}
-
-
-class OppositeWords(NamedTuple):
-    """A word of the claim and the word of the evidence that excludes it."""
-
-    claim: Word
-    evidence: Word
-
-
-def opposites_between(claim: Iterable[Word], evidence: Iterable[Word]) -> list[OppositeWords]:
-    """The pairs of opposite words, where the evidence lacks the claim's own word."""
-    claim, evidence = list(claim), list(evidence)
-    stems = {word.stem for word in evidence}
-    own = {word.stem for word in claim}
-    return [
-        OppositeWords(word, other)
-        for word in claim
-        if word.stem not in stems and word.stem in OPPOSITES
-        for other in evidence
-        if other.stem in OPPOSITES[word.stem] and other.stem not in own
-    ]
+"""Stem → the stems that exclude it."""

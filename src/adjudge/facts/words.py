@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -114,12 +113,3 @@ def is_content(word: Word) -> bool:
 def content_stems(text: str) -> frozenset[str]:
     """The stems of the words that say something."""
     return frozenset(word.stem for word in words_of(text) if is_content(word))
-
-
-def is_negated(words: Iterable[Word]) -> bool:
-    """Whether an odd number of the words negate."""
-    count = 0
-    for word in words:
-        text = word.text.casefold().replace("’", "'")
-        count += text in NEGATIONS or text.endswith("n't")
-    return count % 2 == 1

@@ -28,6 +28,8 @@ from adjudge.encoders.loading import backbone_sha256, has_embedded_minilm, load_
 from adjudge.encoders.tensors import pack_differences, save_tensors, unpack_differences
 from adjudge.errors import ConfigError, MissingExtra
 from adjudge.io.files import sha256, write_json
+from adjudge.judges.calibrated import CALIBRATION, load_calibrated
+from adjudge.judges.mixed import with_facts
 from adjudge.judges.protocol import Judge
 from adjudge.judges.registry import LOADERS, PACKAGE_MODELS, RULES, import_object
 from adjudge.judges.row_model import RowJudge, assemble
@@ -181,20 +183,21 @@ def load_judge(
 
     Args:
         name: None or ``small`` for the package's own; ``rules`` for facts compared without a model; the folder of a
-            run, a checkpoint or an export; or ``hf:`` with the id or folder of a Hugging Face classifier
-            (``hf-joined:`` joins the sentences).
+            run, a checkpoint, an export or a calibration; or ``hf:`` with the id or folder of a Hugging Face
+            classifier (``hf-joined:`` joins the sentences).
         device: where it computes.
         precision: what a row model's encoder computes in: see :func:`set_precision`; classifiers compute in fp32.
         class_names: the labels of a classifier's classes whose names say nothing.
     """
     if str(name) == RULES:
-        from adjudge.judges.mixed import with_facts
-
         return with_facts(None)
     prefix, colon, source = str(name).partition(":")
     if colon and prefix in LOADERS:
         judge: Judge = import_object(LOADERS[prefix])(source, device=device, class_names=class_names)
         return judge
+    folder = locate_model(name)
+    if (folder / CALIBRATION).is_file():
+        return load_calibrated(folder, lambda inner: load_judge(inner, device, precision, class_names))
     return load_model(name).on(device, precision)
 
 

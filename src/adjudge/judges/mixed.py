@@ -1,8 +1,11 @@
 """A judge whose probabilities are mixed with what exact comparison of facts says; and one of facts alone.
 
-The mix is a multinomial logistic model: log p(label) = b + W · features, softmax. Its features are the judge's
-log-probabilities and the outcomes of :mod:`adjudge.facts`. ``mix.json`` has the weights, with what they were fitted on
-(``reproductions/fit_mix.py``).
+Where a number, a date or a name differs, the rules alone decide: they are right more often than the judges are then
+(docs/check.md has the figures). Else the two are mixed.
+
+Both are multinomial logistic models, p(label) = softmax(b + W · features). The rules' features are the outcomes of
+:mod:`adjudge.facts`; the mix's features are the log-probabilities of the judge and of the rules. ``mix.json`` has the
+weights, with what they were fitted on (``reproductions/fit_mix.py``).
 """
 
 from __future__ import annotations
@@ -16,14 +19,13 @@ from typing import Any
 
 import msgspec
 
-from adjudge.facts.compare import compare, overlap_of
-from adjudge.facts.opposites import opposites_between
+from adjudge.facts.compare import compare, contradictions_with, overlap_of
 from adjudge.facts.records import Comparison, Kind, Outcome
-from adjudge.facts.words import is_negated, words_of
+from adjudge.facts.relations import RULES as RULES_OF_WORDS
 from adjudge.io.chunks import chunks
 from adjudge.judges.protocol import Judge
 from adjudge.judges.registry import RULES
-from adjudge.types import FEVER_LABELS, Evidence, Example, Explanation, LabelSet, ProofStep, Verdict
+from adjudge.types import FEVER_LABELS, Evidence, Example, Explanation, Label, LabelSet, ProofStep, Verdict
 
 WEIGHTS = "mix.json"
 DEFAULT = "default"
@@ -37,12 +39,10 @@ RULE_FEATURES = (
     "name equal",
     "overlap",
     "all words",
-    "negation",
-    "opposite",
+    *RULES_OF_WORDS,
 )
-JUDGE_FEATURES = ("log p supports", "log p refutes", "log p not enough info")
-SAME_TOPIC = 0.5
-"""Overlap from which on a negation or an opposite word is taken to be about the same thing."""
+MIX_FEATURES = tuple(f"log p {label.lower()}, {who}" for who in ("judge", "rules") for label in FEVER_LABELS)
+REFUTES = FEVER_LABELS.index(Label.REFUTES.value)
 _WINDOW = 256
 _SMALLEST = 1e-4
 
@@ -95,24 +95,20 @@ class MixedJudge:
         judge = {} if self.inner is None else dict(self.inner.identity)
         return {"kind": "mixed", "judge": judge, "mix": msgspec.to_builtins(self.mix)}
 
-    def judge_facts(self, examples: Iterable[Example]) -> Iterator[tuple[Verdict, tuple[Comparison, ...]]]:
-        """A verdict for each example with the comparisons behind it, in order."""
-        for window in chunks(examples, _WINDOW):
-            verdicts = iter(window) if self.inner is None else self.inner.judge(window)
-            for example, answer in zip(window, verdicts, strict=True):
-                own = answer if isinstance(answer, Verdict) else _silent(example)
-                comparisons = compare(example.claim, own.evidence)
-                yield self._mixed(own, comparisons), comparisons
-
     def judge(self, examples: Iterable[Example]) -> Iterator[Verdict]:
         """A verdict for each example, in order."""
-        return (verdict for verdict, _ in self.judge_facts(examples))
+        for window in chunks(examples, _WINDOW):
+            verdicts = map(_silent, window) if self.inner is None else self.inner.judge(window)
+            for verdict in verdicts:
+                yield self._mixed(verdict, compare(verdict.claim, verdict.evidence))
 
     def _mixed(self, verdict: Verdict, comparisons: tuple[Comparison, ...]) -> Verdict:
-        values = rule_features(verdict.claim, verdict.evidence, comparisons)
-        if self.inner is not None:
-            values = [*judge_features(verdict.probabilities), *values]
-        shares = self.mix.probabilities(values)
+        rules = rule_features(verdict.claim, verdict.evidence, comparisons)
+        shares = load_mixes()[RULES].probabilities(rules)
+        wrong = any(comparison.outcome is Outcome.DIFFERENT for comparison in comparisons)
+        if self.inner is not None and not (wrong and shares[REFUTES] == max(shares)):
+            judged = [verdict.probabilities.get(label, 0.0) for label in FEVER_LABELS]
+            shares = self.mix.probabilities(bounded_logs([*judged, *shares]))
         probabilities = dict(zip(FEVER_LABELS, shares, strict=True))
         label = max(probabilities, key=lambda name: probabilities[name])
         explanation = replace(verdict.explanation or Explanation(), proof=proof_of(comparisons))
@@ -121,14 +117,25 @@ class MixedJudge:
 
 def with_facts(judge: Judge | None) -> MixedJudge:
     """A judge with facts compared, in the mix that was fitted for its weights, or for judges in general."""
-    if isinstance(judge, MixedJudge):
-        return judge
     mixes = load_mixes()
     if judge is None:
         return MixedJudge(None, mixes[RULES])
     weights = judge.identity.get("weights", "")
     own = (mix for mix in mixes.values() if weights and mix.weights == weights)
     return MixedJudge(judge, next(own, mixes[DEFAULT]))
+
+
+def compares_facts(judge: Judge | None) -> bool:
+    """Whether a judge, or a judge within it, compares facts already."""
+    inner = getattr(judge, "inner", None)
+    return isinstance(judge, MixedJudge) or (inner is not None and compares_facts(inner))
+
+
+def reading_judge(judge: Judge | None) -> Judge | None:
+    """The judge within others that reads the evidence; None where rules alone decide."""
+    while judge is not None and hasattr(judge, "inner"):
+        judge = judge.inner
+    return judge
 
 
 def takes_facts(labels: LabelSet) -> bool:
@@ -143,23 +150,17 @@ def load_mixes() -> dict[str, Mix]:
     return {mix.name: mix for mix in msgspec.json.decode(content, type=list[Mix])}
 
 
-def judge_features(probabilities: Mapping[str, float]) -> list[float]:
-    """A judge's log-probabilities in FEVER's order, bounded."""
-    return [math.log(max(probabilities.get(label, 0.0), _SMALLEST)) for label in FEVER_LABELS]
+def bounded_logs(shares: Sequence[float]) -> list[float]:
+    """Logarithms of probabilities, those of very small ones bounded."""
+    return [math.log(max(share, _SMALLEST)) for share in shares]
 
 
 def rule_features(claim: str, evidence: Sequence[Evidence], comparisons: Sequence[Comparison]) -> list[float]:
     """What the rules say of a claim, in the order of ``RULE_FEATURES``."""
     values = [c.outcome for c in comparisons if c.fact.kind not in (Kind.NAME, Kind.QUOTE)]
     names = [c.outcome for c in comparisons if c.fact.kind in (Kind.NAME, Kind.QUOTE)]
-    overlaps = [overlap_of(claim, sentence) for sentence in evidence]
-    best = max(range(len(overlaps)), key=overlaps.__getitem__, default=None)
-    negated = opposed = False
-    if best is not None and overlaps[best] >= SAME_TOPIC:
-        ours, theirs = words_of(claim), words_of(evidence[best].text)
-        negated = is_negated(ours) != is_negated(theirs)
-        opposed = bool(opposites_between(ours, theirs))
-    overlap = overlaps[best] if best is not None else 0.0
+    overlap = max((overlap_of(claim, sentence) for sentence in evidence), default=0.0)
+    rules = {found.rule for _, found in contradictions_with(claim, evidence)}
     return [
         float(Outcome.DIFFERENT in values),
         float(Outcome.OPEN in values),
@@ -170,8 +171,7 @@ def rule_features(claim: str, evidence: Sequence[Evidence], comparisons: Sequenc
         float(bool(names) and set(names) == {Outcome.EQUAL}),
         overlap,
         float(overlap >= 0.999),
-        float(negated),
-        float(opposed),
+        *(float(rule in rules) for rule in RULES_OF_WORDS),
     ]
 
 

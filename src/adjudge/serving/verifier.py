@@ -162,20 +162,25 @@ class Verifier:
             options: how sentences are split, whether words are marked, how many sentences are checked.
             name: what to call the text in what is made of the result.
         """
-        from adjudge.serving.check.check import check_text, documents_index, with_passages
+        from adjudge.serving.check import check as checking
 
         if against is not None:
             if corpus is not None:
                 raise ConfigError("Give either a corpus or documents to check against, not both.")
-            with documents_index(against, by_meaning(self._selects_with)) as index:
+            with checking.documents_index(against, by_meaning(self._selects_with)) as index:
                 return self.check(text, self.search(Index.open(index)), options=options, name=name)
         retriever = self.retriever(corpus)
         pipeline = EvidencePipeline(
             retriever, self.loaded_selector(), self.settings.candidates, self.settings.k
         )
+        options = options or checking.CheckOptions(min_confidence=self.settings.min_confidence)
         find_evidence = partial(pipeline.retrieve_many, k=self.settings.k)
-        result = check_text(text, find_evidence, self.judge, options, name)
-        return with_passages(result, retriever.index) if isinstance(retriever, IndexRetriever) else result
+        result = checking.check_text(text, find_evidence, self.judge, options, name)
+        return (
+            checking.with_passages(result, retriever.index)
+            if isinstance(retriever, IndexRetriever)
+            else result
+        )
 
     def classify_many(self, examples: Iterable[Example]) -> Iterator[Verdict]:
         """A verdict for each example, in order, batched."""

@@ -32,7 +32,7 @@ def check() -> Check:
 
 
 def test_json_has_every_sentence_with_its_places_and_parts(check):
-    record = json.loads(EXPORTS["json"](check))
+    record = json.loads(EXPORTS["json"]([check]))
     assert record["counts"]["REFUTES"] == 2 and record["counts"]["SUPPORTS"] == 1
     wrong = record["sentences"][1]
     assert (wrong["state"], wrong["reading"]) == ("REFUTES", "alone")
@@ -52,20 +52,20 @@ def test_json_has_every_sentence_with_its_places_and_parts(check):
 
 
 def test_json_lines_have_one_sentence_each(check):
-    lines = EXPORTS["jsonl"](check).splitlines()
+    lines = EXPORTS["jsonl"]([check]).splitlines()
     assert len(lines) == len(check.sentences)
     assert {json.loads(line)["name"] for line in lines} == {"notes/a b.md"}
 
 
 def test_markdown_marks_words_and_escapes_what_the_text_has(check):
-    page = EXPORTS["md"](check)
+    page = EXPORTS["md"]([check])
     assert "**1934**" in page and "1932 in the evidence" in page
     assert "\\<script\\>" in page and "<script>" not in page
     assert page.count("\n|") == len(check.sentences) + 2
 
 
 def test_sarif_has_a_result_for_each_sentence_that_is_not_supported(check):
-    log = json.loads(EXPORTS["sarif"](check))
+    log = json.loads(EXPORTS["sarif"]([check]))
     assert log["version"] == "2.1.0"
     (run,) = log["runs"]
     rules = {rule["id"] for rule in run["tool"]["driver"]["rules"]}
@@ -81,7 +81,7 @@ def test_sarif_has_a_result_for_each_sentence_that_is_not_supported(check):
 
 
 def test_github_annotations_are_workflow_commands(check):
-    first, second = EXPORTS["github"](check).splitlines()
+    first, second = EXPORTS["github"]([check]).splitlines()
     assert first.startswith(
         "::error file=notes/a b.md,line=4,col=11,endColumn=15,title=adjudge: refuted::Refuted"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Group
@@ -26,6 +27,14 @@ STYLES = {
     State.ERROR: ("!", "bold red"),
 }
 """The sign and the colour of each state; the state is also written out, for those who see no colours."""
+
+
+def checks_view(checks: Sequence[Check]) -> RenderableType:
+    """Several texts under their names, or one without."""
+    if len(checks) == 1:
+        return check_view(checks[0])
+    views = [Group(Text(terminal_safe(check.name), "bold"), check_view(check), Text()) for check in checks]
+    return Group(*views)
 
 
 def check_view(check: Check, evidence: bool = True) -> RenderableType:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, TypeVar
 from adjudge.data.clauses import Splitter, split_by_rules, whole
 from adjudge.data.segments import Segment, segment_text
 from adjudge.errors import AdjudgeError, ConfigError
+from adjudge.facts.compare import compare
 from adjudge.facts.records import Comparison
-from adjudge.judges.mixed import MixedJudge, takes_facts, with_facts
+from adjudge.judges.mixed import compares_facts, reading_judge, takes_facts, with_facts
 from adjudge.judges.protocol import Judge
 from adjudge.serving.check.marks import Marking, evidence_marks, mark_words
 from adjudge.serving.check.records import (
@@ -54,12 +55,14 @@ class CheckOptions:
         splitter: makes the parts of a sentence; None judges sentences whole.
         marks: whether the words are marked that the evidence does not back.
         max_sentences: how many sentences are checked.
+        min_confidence: verdicts less probable than this are NOT ENOUGH INFO.
     """
 
     markdown: bool = True
     splitter: Splitter | None = split_by_rules
     marks: bool = True
     max_sentences: int = MAX_SENTENCES
+    min_confidence: float = 0.0
 
 
 def check_text(
@@ -83,11 +86,11 @@ def check_text(
     options = options or CheckOptions()
     segments = _limited(segment_text(text, options.markdown), options.max_sentences)
     statements = list(statements_of(segments, options.splitter or (lambda sentence: [whole(sentence)])))
-    mixed = with_facts(judge) if judge is None or takes_facts(judge.labels) else None
+    judge = _comparing(judge)
     evidence = _each(find_evidence, [statement.text for statement in statements])
-    parts = _judge_statements(segments, statements, evidence, judge, mixed)
+    parts = _judge_statements(segments, statements, evidence, judge, options.min_confidence)
     if options.marks:
-        parts = _marked(segments, statements, parts, mixed.inner if mixed else judge)
+        parts = _marked(segments, statements, parts, reading_judge(judge))
     by_sentence = {
         number: tuple(part for _, part in group)
         for number, group in groupby(
@@ -98,8 +101,14 @@ def check_text(
     sentences = tuple(
         _sentence(segment, by_sentence.get(number, ())) for number, segment in enumerate(segments)
     )
-    identity = mixed.identity if mixed else judge.identity if judge else {}
-    return Check(text, sentences, name, identity)
+    return Check(text, sentences, name, judge.identity)
+
+
+def _comparing(judge: Judge | None) -> Judge:
+    """The judge with facts compared, where its labels are such that the two can be mixed."""
+    if judge is None:
+        return with_facts(None)
+    return judge if compares_facts(judge) or not takes_facts(judge.labels) else with_facts(judge)
 
 
 def with_passages(check: Check, index: Index) -> Check:
@@ -179,8 +188,8 @@ def _judge_statements(
     segments: Sequence[Segment],
     statements: Sequence[Statement],
     evidence: Sequence[Sequence[Evidence] | Exception],
-    judge: Judge | None,
-    mixed: MixedJudge | None,
+    judge: Judge,
+    min_confidence: float,
 ) -> list[tuple[CheckedPart, Answer | None]]:
     examples = [
         Example(number, statement.text, tuple(sentences))
@@ -189,10 +198,7 @@ def _judge_statements(
     ]
 
     def answer(batch: Sequence[Example]) -> list[Answer]:
-        if mixed is not None:
-            return list(mixed.judge_facts(batch))
-        assert judge is not None  # a judge that is not mixed
-        return [(verdict, ()) for verdict in judge.judge(batch)]
+        return [(verdict, compare(verdict.claim, verdict.evidence)) for verdict in judge.judge(batch)]
 
     answers = {example.id: result for example, result in zip(examples, _each(answer, examples), strict=True)}
     parts: list[tuple[CheckedPart, Answer | None]] = []
@@ -208,7 +214,10 @@ def _judge_statements(
         else:
             verdict, comparisons = result
             facts = tuple(_fact(segments[statement.sentence], statement, one) for one in comparisons)
-            part = replace(part, state=_state(verdict), verdict=verdict, facts=facts)
+            if weak := verdict.abstained or verdict.confidence < min_confidence:
+                verdict = replace(verdict, abstained=True)
+            reason = f"too unsure; likeliest is {verdict.label}" if weak else None
+            part = replace(part, state=_state(verdict), verdict=verdict, facts=facts, reason=reason)
             parts.append((part, (verdict, comparisons)))
     return parts
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -55,19 +55,28 @@ def sentence_record(check: Check, sentence: CheckedSentence) -> dict[str, Any]:
     return record
 
 
-def to_json(check: Check) -> str:
-    """One indented JSON document."""
-    return _json(check_record(check))
+def to_json(checks: Sequence[Check]) -> str:
+    """One indented JSON document: of a single check an object, of several a list."""
+    records = [check_record(check) for check in checks]
+    return _json(records[0] if len(records) == 1 else records)
 
 
-def to_jsonl(check: Check) -> str:
+def to_jsonl(checks: Sequence[Check]) -> str:
     """One line for each sentence."""
-    records = ({"name": check.name, **sentence_record(check, sentence)} for sentence in check.sentences)
+    records = (
+        {"name": check.name, **sentence_record(check, sentence)}
+        for check in checks
+        for sentence in check.sentences
+    )
     return "".join(f"{msgspec.json.encode(record).decode()}\n" for record in records)
 
 
-def to_markdown(check: Check) -> str:
+def to_markdown(checks: Sequence[Check]) -> str:
     """A report to read: the summary, then every sentence that is not supported with its evidence."""
+    return "\n".join(map(_markdown, checks))
+
+
+def _markdown(check: Check) -> str:
     lines = [f"# Check of {_escape(check.name)}", "", f"{check.summary}.", ""]
     for sentence in check.sentences:
         if sentence.state in (State.SUPPORTS, State.NOT_CHECKED):
@@ -90,20 +99,24 @@ def to_markdown(check: Check) -> str:
     return "\n".join(lines) + "\n"
 
 
-def to_sarif(check: Check) -> str:
+def to_sarif(checks: Sequence[Check]) -> str:
     """A SARIF 2.1.0 log: a result for each sentence that is not supported."""
     rules = [{"id": name, "shortDescription": {"text": text}} for name, text in _RULES.values()]
     run = {
         "tool": {"driver": {"name": "adjudge", "version": __version__, "rules": rules}},
         "columnKind": "unicodeCodePoints",
-        "artifacts": [{"location": {"uri": _uri(check.name)}}],
-        "results": [_sarif_result(check, sentence) for sentence in _findings(check)],
+        "artifacts": [{"location": {"uri": _uri(check.name)}} for check in checks],
+        "results": [_sarif_result(check, sentence) for check in checks for sentence in _findings(check)],
     }
     return _json({"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]})
 
 
-def to_github(check: Check) -> str:
+def to_github(checks: Sequence[Check]) -> str:
     """Workflow commands that GitHub shows beside the lines of a pull request."""
+    return "".join(map(_annotations, checks))
+
+
+def _annotations(check: Check) -> str:
     lines = []
     for sentence in _findings(check):
         span = sentence.marks[0] if sentence.marks else Span(sentence.start, sentence.end)
@@ -118,7 +131,7 @@ def to_github(check: Check) -> str:
     return "".join(lines)
 
 
-EXPORTS: Mapping[str, Callable[[Check], str]] = {
+EXPORTS: Mapping[str, Callable[[Sequence[Check]], str]] = {
     "json": to_json,
     "jsonl": to_jsonl,
     "md": to_markdown,

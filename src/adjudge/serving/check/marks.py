@@ -16,9 +16,9 @@ from importlib import resources
 import msgspec
 
 from adjudge.data.text import evidence_title
-from adjudge.facts.opposites import opposites_between
+from adjudge.facts.compare import contradictions_with
 from adjudge.facts.records import Comparison, Kind, Outcome
-from adjudge.facts.words import NEGATIONS, Word, is_content, words_of
+from adjudge.facts.words import NEGATIONS, is_content, words_of
 from adjudge.judges.protocol import Judge
 from adjudge.types import Evidence, Example, Label, Span, Verdict
 
@@ -29,7 +29,7 @@ FEATURES = (
     "fact open",
     "fact absent",
     "fact equal",
-    "opposite",
+    "contradicted",
     "negation",
     "gains support",
     "loses refutation",
@@ -87,19 +87,16 @@ def mark_words(
 
 
 def evidence_marks(marking: Marking) -> list[tuple[int, Span]]:
-    """(sentence, span) of the evidence words that speak against a statement: other values, names and opposite words."""
+    """(sentence, span) of the evidence words that speak against a statement: other values and names, opposites, "
+    "negations.
+    """
     spans = [
         (c.sentence, c.other.span)
         for c in marking.comparisons
         if c.outcome is Outcome.DIFFERENT and c.other is not None and c.sentence is not None
     ]
-    if marking.verdict.evidence:
-        top = _weightiest(marking.verdict.evidence)[0]
-        claim, theirs = words_of(marking.verdict.claim), words_of(marking.verdict.evidence[top].text)
-        opposed = [pair.evidence for pair in opposites_between(claim, theirs)]
-        ours = {word.text.casefold() for word in claim}
-        opposed += [w for w in theirs if w.text.casefold() in NEGATIONS and not ours & NEGATIONS]
-        spans += [(top, Span(word.start, word.end)) for word in opposed]
+    for sentence, found in contradictions_with(marking.verdict.claim, marking.verdict.evidence):
+        spans += [(sentence, Span(word.start, word.end)) for word in found.evidence]
     return list(dict.fromkeys(spans))
 
 
@@ -159,7 +156,7 @@ def _features(marking: Marking, changes: list[tuple[float, float]]) -> list[list
     words_in = [[w for w in claim_words if w.start < unit.end and unit.start < w.end] for unit in units]
     known = _evidence_stems(marking.verdict.evidence)
     absent = [not all(w.stem in known for w in words if is_content(w)) for words in words_in]
-    opposed = _opposed(marking, claim_words)
+    contradicted = _contradicted(marking)
     negations = [any(w.text.casefold() in NEGATIONS for w in words) for words in words_in]
     outcomes = {(c.fact.start, c.fact.end): c for c in marking.comparisons}
     largest = max((gain for gain, _ in changes), default=0.0)
@@ -176,7 +173,7 @@ def _features(marking: Marking, changes: list[tuple[float, float]]) -> list[list
                 float(outcome is Outcome.OPEN),
                 float(outcome is Outcome.ABSENT),
                 float(outcome is Outcome.EQUAL),
-                float(any(w in opposed for w in words_in[number])),
+                float(any(Span(w.start, w.end) in contradicted for w in words_in[number])),
                 float(negations[number]),
                 gain,
                 loss,
@@ -196,8 +193,6 @@ def _evidence_stems(evidence: Sequence[Evidence]) -> frozenset[str]:
     )
 
 
-def _opposed(marking: Marking, claim: list[Word]) -> set[Word]:
-    if not marking.verdict.evidence:
-        return set()
-    top = marking.verdict.evidence[_weightiest(marking.verdict.evidence)[0]]
-    return {pair.claim for pair in opposites_between(claim, words_of(top.text))}
+def _contradicted(marking: Marking) -> set[Span]:
+    found = contradictions_with(marking.verdict.claim, marking.verdict.evidence)
+    return {Span(word.start, word.end) for _, one in found for word in one.claim}
