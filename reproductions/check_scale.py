@@ -48,9 +48,8 @@ def main() -> None:
             started, cpu = time.perf_counter(), time.process_time()
             check = verifier.check(page, folder / "many", options=options)
             seconds, cpu = time.perf_counter() - started, time.process_time() - cpu
-            print(
-                f"{model}: {len(check.sentences)} sentences, {DOCUMENTS} documents: {seconds:.1f} s ({cpu:.1f} s of CPU)"
-            )
+            size = f"{len(check.sentences)} sentences, {DOCUMENTS} documents"
+            print(f"{model}: {size}: {seconds:.1f} s ({cpu:.1f} s of CPU)")
             whole = "\n\n".join(sentences)
             options = CheckOptions(markdown=False, marks=False)
             few, many = (verifier.check(whole, folder / part, options=options) for part in ("few", "many"))

@@ -188,7 +188,7 @@ def _nearness(fact: Fact, other: Fact, claim: Side, side: Side) -> int:
 
 def _same_thing(fact: Fact, other: Fact, claim: Side, side: Side, overlap: float, near: int) -> bool:
     """Whether a value that is not the claim's is about the same thing, so that it may contradict."""
-    if overlap < SAME_TOPIC or not _names_met(fact, claim, side):
+    if overlap < SAME_TOPIC or not _names_met(fact, claim, side) or not _others_agree(fact, claim, side):
         return False
     if fact.kind is Kind.NUMBER and not fact.unit:
         if fact.head and other.head and fact.head != other.head:
@@ -197,6 +197,24 @@ def _same_thing(fact: Fact, other: Fact, claim: Side, side: Side, overlap: float
     if fact.kind is Kind.ORDINAL:
         return fact.head == other.head
     return near >= 1 or (_is_only(fact, claim) and _is_only(other, side))
+
+
+def _others_agree(fact: Fact, claim: Side, side: Side) -> bool:
+    """Whether a sentence speaks about the same time: the figures of another year contradict nothing.
+
+    A number is compared only where the dates of claim and sentence, if both have some, agree; a date only where one of
+    the claim's other values does, if the sentence has any to compare them with.
+    """
+    others = [own for own in claim.facts if own is not fact and own.kind not in _NAMES]
+    if fact.kind is Kind.DATE:
+        others = [own for own in others if own.kind is Kind.NUMBER]
+    else:
+        others = [own for own in others if own.kind is Kind.DATE]
+    pairs = [
+        (own, pair) for own in others for other in side.facts
+        if (pair := _comparable(own, other)) and (not own.head or own.head == other.head)
+    ]  # fmt: skip
+    return not pairs or any(relate(*pair) is not Outcome.DIFFERENT for _, pair in pairs)
 
 
 def _is_only(fact: Fact, side: Side) -> bool:

@@ -27,7 +27,7 @@ _PARTIAL = frozenset(
     "some most many several few often usually sometimes partly mostly half majority minority rarely occasionally "
     "typically generally largely mainly".split()
 )
-_PASSIVE = frozenset("was were is are been be being".split())
+_PRONOUNS = frozenset("nobody nothing none nowhere".split())
 _TITLES = frozenset("mr mrs ms dr".split())
 
 
@@ -71,8 +71,9 @@ def _negated(words: Sequence[Word]) -> dict[str, Word]:
 
 
 def _is_negation(word: Word) -> bool:
+    """Whether a word negates what follows it; "nothing" negates what comes before."""
     text = word.text.casefold().replace("’", "'")
-    return text in NEGATIONS or text.endswith("n't")
+    return (text in NEGATIONS and text not in _PRONOUNS) or text.endswith("n't")
 
 
 def _negations(claim: Sequence[Word], evidence: Sequence[Word]) -> list[Contradiction]:
@@ -158,9 +159,7 @@ def _same_name(one: Fact, other: Fact) -> bool:
 
 
 def _is_passive(words: Sequence[Word], position: int) -> bool:
-    before = {word.text.casefold() for word in words[max(0, position - 2) : position]}
-    after = {word.text.casefold() for word in words[position + 1 : position + 5]}
-    return bool(before & _PASSIVE) and "by" in after
+    return "by" in {word.text.casefold() for word in words[position + 1 : position + 5]}
 
 
 def _quantifiers(

@@ -43,6 +43,7 @@ RULE_FEATURES = (
 )
 MIX_FEATURES = tuple(f"log p {label.lower()}, {who}" for who in ("judge", "rules") for label in FEVER_LABELS)
 REFUTES = FEVER_LABELS.index(Label.REFUTES.value)
+_VALUE_DIFFERENT, _NAME_DIFFERENT = map(RULE_FEATURES.index, ("value different", "name different"))
 _WINDOW = 256
 _SMALLEST = 1e-4
 
@@ -105,7 +106,7 @@ class MixedJudge:
     def _mixed(self, verdict: Verdict, comparisons: tuple[Comparison, ...]) -> Verdict:
         rules = rule_features(verdict.claim, verdict.evidence, comparisons)
         shares = load_mixes()[RULES].probabilities(rules)
-        wrong = any(comparison.outcome is Outcome.DIFFERENT for comparison in comparisons)
+        wrong = rules[_VALUE_DIFFERENT] or rules[_NAME_DIFFERENT]
         if self.inner is not None and not (wrong and shares[REFUTES] == max(shares)):
             judged = [verdict.probabilities.get(label, 0.0) for label in FEVER_LABELS]
             shares = self.mix.probabilities(bounded_logs([*judged, *shares]))
@@ -166,7 +167,7 @@ def rule_features(claim: str, evidence: Sequence[Evidence], comparisons: Sequenc
         float(Outcome.OPEN in values),
         float(Outcome.ABSENT in values),
         float(bool(values) and set(values) == {Outcome.EQUAL}),
-        float(Outcome.DIFFERENT in names),
+        float(Outcome.DIFFERENT in names or "swapped" in rules),  # a name in another's place, either way
         float(Outcome.ABSENT in names),
         float(bool(names) and set(names) == {Outcome.EQUAL}),
         overlap,
