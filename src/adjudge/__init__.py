@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from adjudge.evaluation.statistics import McNemar, holm, mcnemar, paired_bootstrap
     from adjudge.objectives.loss import Objective
     from adjudge.objectives.weights import class_balanced_weights
+    from adjudge.serving.check.check import CheckOptions
+    from adjudge.serving.check.records import Check, CheckedPart, CheckedSentence, State
     from adjudge.serving.settings import VerifierSettings
     from adjudge.serving.verifier import Verifier
     from adjudge.types import FEVER_LABELS, Claim, Evidence, Example, Label, LabelSet, Page, Sentence, Verdict
@@ -26,6 +28,8 @@ _HOMES = {
     "adjudge.evaluation.statistics": ("McNemar", "holm", "mcnemar", "paired_bootstrap"),
     "adjudge.objectives.loss": ("Objective",),
     "adjudge.objectives.weights": ("class_balanced_weights",),
+    "adjudge.serving.check.check": ("CheckOptions",),
+    "adjudge.serving.check.records": ("Check", "CheckedPart", "CheckedSentence", "State"),
     "adjudge.serving.settings": ("VerifierSettings",),
     "adjudge.serving.verifier": ("Verifier",),
     "adjudge.types": (
@@ -45,6 +49,10 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [
     "FEVER_LABELS",
     "AdjudgeError",
+    "Check",
+    "CheckOptions",
+    "CheckedPart",
+    "CheckedSentence",
     "Claim",
     "Evidence",
     "Example",
@@ -55,6 +63,7 @@ __all__ = [
     "Page",
     "Scores",
     "Sentence",
+    "State",
     "Verdict",
     "Verifier",
     "VerifierSettings",

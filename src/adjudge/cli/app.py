@@ -10,6 +10,7 @@ from adjudge import __version__
 from adjudge.cli import (
     assembling,
     battery,
+    checking,
     data,
     evidence,
     experiments,
@@ -31,6 +32,8 @@ app = typer.Typer(
 )
 for command in (
     verifying.verify,
+    checking.check,
+    checking.calibrate,
     evidence.index,
     evidence.search,
     assembling.assemble,

@@ -31,8 +31,10 @@ from adjudge.encoders.tensors import pack_differences, save_tensors, unpack_diff
 from adjudge.errors import ConfigError, MissingExtra
 from adjudge.io.files import sha256, write_json
 from adjudge.io.jsonl import decode_object
+from adjudge.judges.calibrated import CALIBRATION, load_calibrated
+from adjudge.judges.mixed import with_facts
 from adjudge.judges.protocol import Judge
-from adjudge.judges.registry import LOADERS, PACKAGE_MODELS, import_object
+from adjudge.judges.registry import LOADERS, PACKAGE_MODELS, RULES, import_object
 from adjudge.judges.row_model import RowJudge, assemble
 from adjudge.types import LabelSet
 
@@ -210,16 +212,22 @@ def load_judge(
     """A judge, ready to answer.
 
     Args:
-        name: None or ``small`` for the package's own; the folder of a run, a checkpoint or an export; or
-            ``hf:`` with the id or folder of a Hugging Face classifier (``hf-joined:`` joins the sentences).
+        name: None or ``small`` for the package's own; ``rules`` for facts compared without a model; the folder of a
+            run, a checkpoint, an export or a calibration; or ``hf:`` with the id or folder of a Hugging Face
+            classifier (``hf-joined:`` joins the sentences).
         device: where it computes.
         precision: what a row model's encoder computes in: see :func:`set_precision`; classifiers compute in fp32.
         class_names: the labels of a classifier's classes whose names say nothing.
     """
+    if str(name) == RULES:
+        return with_facts(None)
     prefix, colon, source = str(name).partition(":")
     if colon and prefix in LOADERS:
         judge: Judge = import_object(LOADERS[prefix])(source, device=device, class_names=class_names)
         return judge
+    folder = locate_model(name)
+    if (folder / CALIBRATION).is_file():
+        return load_calibrated(folder, lambda inner: load_judge(inner, device, precision, class_names))
     return load_model(name).on(device, precision)
 
 

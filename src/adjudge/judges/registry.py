@@ -21,6 +21,9 @@ model ``Class.Settings``, where it has some.
 PACKAGE_MODELS = {"small": "models/small", "broad": "models/broad", "large": "models/large"}
 """Models that come with the package: name → folder in it. The first is the one where none is named."""
 
+RULES = "rules"
+"""The judge that compares facts and words by rules, without a model."""
+
 LOADERS = {
     "hf": "adjudge.judges.hf:load_classifier",
     "hf-joined": "adjudge.judges.hf:load_joined_classifier",

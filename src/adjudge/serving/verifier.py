@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from adjudge.encoders.device import pick_device
 from adjudge.errors import ConfigError, DataError
@@ -28,6 +29,10 @@ from adjudge.retrieval.retriever import IndexRetriever, open_retriever, searches
 from adjudge.retrieval.selectors import check_selector, clear_cache, load_selector
 from adjudge.serving.settings import VerifierSettings
 from adjudge.types import Claim, Evidence, Example, Verdict
+
+if TYPE_CHECKING:
+    from adjudge.serving.check.check import CheckOptions
+    from adjudge.serving.check.records import Check
 
 Name = str | os.PathLike[str]
 Corpus = Name | Retriever | SingleRetriever
@@ -141,6 +146,44 @@ class Verifier:
         if most is not None and len(sentences) > most:
             raise ConfigError(f"{len(sentences)} evidence sentences; this model reads at most {most}.")
         return next(self.classify_many([Example(0, _claim_text(claim), sentences)]))
+
+    def check(
+        self,
+        text: str,
+        corpus: Corpus | None = None,
+        *,
+        against: Sequence[Name] | None = None,
+        options: CheckOptions | None = None,
+        name: str = "text",
+    ) -> Check:
+        """Check a whole text, sentence by sentence: six states, and the words that the evidence does not back.
+
+        Args:
+            text: an article, a report, a language model's answer; Markdown unless the options say otherwise.
+            corpus: where to look, by default the verifier's own.
+            against: instead of a corpus a few documents: texts, or paths of files and folders.
+            options: how sentences are split, whether words are marked, how many sentences are checked.
+            name: what to call the text in what is made of the result.
+        """
+        from adjudge.serving.check import check as checking
+
+        if against is not None:
+            if corpus is not None:
+                raise ConfigError("Give either a corpus or documents to check against, not both.")
+            with checking.documents_index(against, searches_by_meaning(self._selects_with)) as index:
+                return self.check(text, self.search(Index.open(index)), options=options, name=name)
+        retriever = self.retriever(corpus)
+        pipeline = EvidencePipeline(
+            retriever, self.loaded_selector(), self.settings.candidates, self.settings.k
+        )
+        options = options or checking.CheckOptions(min_confidence=self.settings.min_confidence)
+        find_evidence = partial(pipeline.retrieve_many, k=self.settings.k)
+        result = checking.check_text(text, find_evidence, self.judge, options, name)
+        return (
+            checking.with_passages(result, retriever.index)
+            if isinstance(retriever, IndexRetriever)
+            else result
+        )
 
     def classify_many(self, examples: Iterable[Example]) -> Iterator[Verdict]:
         """A verdict for each example, in order, batched."""

@@ -18,6 +18,8 @@ from adjudge.data.documents.text import text_blocks, text_lines
 from adjudge.types import Page, Sentence
 
 MAX_COLUMNS = 1000
+HEADING = "heading"
+"""The ``location`` of a heading, where headings are asked for."""
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]+|$)")
@@ -68,6 +70,34 @@ def strip_marks(text: str) -> str:
     return text.strip()
 
 
+def plain_offsets(text: str) -> tuple[str, list[int]]:
+    """A sentence without its inline marks, and where in ``text`` each of its characters stands."""
+    offsets = list(range(len(text)))
+    for mark, pattern, replacement in _INLINE:
+        if mark not in text:
+            continue
+        pieces: list[str] = []
+        kept: list[int] = []
+        end = 0
+        for match in pattern.finditer(text):
+            # What a rule leaves of a match: its first group, its first character, or nothing.
+            start, stop = (
+                match.span(1) if replacement == r"\1" else (match.start(), match.start() + len(replacement))
+            )
+            pieces += [text[end : match.start()], text[start:stop]]
+            kept += offsets[end : match.start()] + offsets[start:stop]
+            end = match.end()
+        text, offsets = "".join(pieces) + text[end:], kept + offsets[end:]
+    begin = len(text) - len(text.lstrip())
+    stripped = text.strip()
+    return stripped, offsets[begin : begin + len(stripped)]
+
+
+def read_text(text: str) -> Iterator[Sentence]:
+    """The sentences of a Markdown text; headings are among them, ``location`` says that they are."""
+    return _number_lines(_Reader(headings=True).sentences(text_lines([text], BLOCK)))
+
+
 def _number_lines(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
     return (replace(sentence, line=line) for line, sentence in enumerate(sentences))
 
@@ -84,6 +114,7 @@ class _Reader:
     start: int = 0
     table: _MarkdownTable | None = None
     tables: int = 0
+    headings: bool = False
 
     def sentences(self, lines: Iterable[TextSpan]) -> Iterator[Sentence]:
         """The sentences of the lines, not yet numbered."""
@@ -159,7 +190,10 @@ class _Reader:
     def _heading(self, text: str, start: int) -> Iterator[Sentence]:
         """The first heading is the title; a heading is a sentence only where it ends like one."""
         self.title = self.title or strip_marks(text)[:300]
-        if _SENTENCE_END.search(text.strip()):
+        if self.headings and text.strip():
+            begin = start + len(text) - len(text.lstrip())
+            yield Sentence(strip_marks(text), 0, start=begin, end=begin + len(text.strip()), location=HEADING)
+        elif _SENTENCE_END.search(text.strip()):
             yield from _prose(text, start)
 
     def _flush(self) -> Iterator[Sentence]:

@@ -1,0 +1,105 @@
+"""What is compared: a fact of a text, and how a claim's fact relates to the evidence."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+
+from adjudge.types import Span
+
+
+class Kind(StrEnum):
+    """What a fact is about; facts of different kinds are never compared."""
+
+    NUMBER = "number"
+    ORDINAL = "ordinal"
+    DATE = "date"
+    TIME = "time"
+    WEEKDAY = "weekday"
+    NAME = "name"
+    QUOTE = "quote"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+class Outcome(StrEnum):
+    """How a fact of a claim relates to the evidence.
+
+    ``OPEN``: the evidence has a value for the same thing that neither implies the claim's nor excludes it ("more than
+    20" against 25). ``ABSENT``: no sentence has a value for it.
+    """
+
+    EQUAL = "equal"
+    DIFFERENT = "different"
+    OPEN = "open"
+    ABSENT = "absent"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A fact as written in characters ``start`` to ``end`` of a text.
+
+    Attributes:
+        kind: what it is about.
+        text: as written.
+        start: its first character.
+        end: the character after its last.
+        low: the smallest value that it allows: a number in its base unit, or a day counted from year 1.
+        high: the largest.
+        slack: how far the value was rounded; two values within the larger slack are equal.
+        unit: what is measured (``length``, ``share``, ``money:EUR``, ``annual``), empty for a count.
+        head: the stem of the noun that is counted, where one is.
+        words: of a name, its words, folded.
+        certain: False for a capitalised word that may be so only because it begins a sentence.
+    """
+
+    kind: Kind
+    text: str
+    start: int
+    end: int
+    low: float = -math.inf
+    high: float = math.inf
+    slack: float = 0.0
+    unit: str = ""
+    head: str = ""
+    words: tuple[str, ...] = ()
+    certain: bool = True
+
+    @property
+    def span(self) -> Span:
+        """Where it stands."""
+        return Span(self.start, self.end)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A fact of a claim, and the fact of the evidence it was compared with, if there is one.
+
+    ``sentence`` is the position of the evidence sentence; ``overlap`` the share of the claim's other words that the
+    sentence (with its title and context) has.
+    """
+
+    fact: Fact
+    outcome: Outcome
+    other: Fact | None = None
+    sentence: int | None = None
+    overlap: float = 0.0
+
+
+def relate(claim: Fact, evidence: Fact) -> Outcome:
+    """How a value of the claim relates to a value of the evidence that is about the same thing.
+
+    Both are intervals: "more than 20" is (20, ∞). The claim follows where the evidence's lies within it; the two
+    exclude each other where they do not meet.
+    """
+    slack = max(claim.slack, evidence.slack)
+    if evidence.low >= claim.low - slack and evidence.high <= claim.high + slack:
+        return Outcome.EQUAL
+    if evidence.low > claim.high + slack or evidence.high < claim.low - slack:
+        return Outcome.DIFFERENT
+    return Outcome.OPEN
