@@ -6,13 +6,15 @@ multifile    claims that need two files, or the sentence before a pronoun, end t
 paraphrases  is the one sentence that shares no word with the claim among the first five?
 
 A claim is right, turned round (SUPPORTS for REFUTES or the reverse) or something else. Where the suite names the
-deciding sentences, `found` says for how many claims all of them were among the evidence.
+deciding sentences, `found` says for how many claims all of them were among the evidence. Documents are searched as
+`adjudge verify --corpus FOLDER` searches them.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterable
@@ -65,19 +67,15 @@ def behaviour(verifier: Verifier) -> Iterable[tuple[dict[str, Any], Verdict]]:
 
 
 def over_documents(verifier: Verifier, suite: str) -> Iterable[tuple[dict[str, Any], Verdict]]:
-    from adjudge.retrieval import build_index
-
     cases = read(f"{suite}/claims.jsonl")
     with tempfile.TemporaryDirectory() as folder:
-        index = Path(folder) / "index"
-        build_index([HERE / suite / "documents"], index)
-        verdicts = list(verifier.verify_many([case["claim"] for case in cases], index))
+        # A copy: a folder given as a corpus keeps its index in itself.
+        corpus = shutil.copytree(HERE / suite / "documents", Path(folder) / "documents")
+        verdicts = list(verifier.verify_many([case["claim"] for case in cases], corpus))
     return zip(cases, verdicts, strict=True)
 
 
 def paraphrases(verifier: Verifier) -> Iterable[tuple[dict[str, Any], Verdict]]:
-    from adjudge.retrieval import build_index
-
     cases = [
         {**case, "kind": "paraphrase", "sentences": [case["sentence"]]}
         for case in read("paraphrases/pairs.jsonl")
@@ -89,8 +87,7 @@ def paraphrases(verifier: Verifier) -> Iterable[tuple[dict[str, Any], Verdict]]:
         # One sentence a file: no sentence has a neighbour or a title that could help to find it.
         for number, text in enumerate([*(case["sentence"] for case in cases), *filter(None, distractors)]):
             (corpus / f"{number:04}.txt").write_text(f"{text}\n", "utf-8")
-        build_index([corpus], Path(folder) / "index")
-        verdicts = list(verifier.verify_many([case["claim"] for case in cases], Path(folder) / "index"))
+        verdicts = list(verifier.verify_many([case["claim"] for case in cases], corpus))
     return zip(cases, verdicts, strict=True)
 
 

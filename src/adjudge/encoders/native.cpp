@@ -167,8 +167,12 @@ void pool_rows_backward(const float *similarity, const uint8_t *mask, const floa
 #if defined(__AVX2__)
 // Whole-number products: y = x Wᵀ + b, x rounded to 12 bits for each row, W as quantised.py gives it: both in 16 bits, as
 // `madd` takes them, and no larger than its 32-bit sums can hold.
-constexpr int PANEL = 16;  // outputs of one panel of W: two vectors of eight sums
-constexpr int BLOCK = 4;   // rows at a time: 4 × 2 sums stay in registers
+constexpr int PANEL = 16;  // outputs of one panel of W
+#if defined(__AVX512VNNI__)
+constexpr int BLOCK = 12, PANELS = 2;  // rows and panels at a time: 12 × 2 vectors of sixteen sums stay in registers
+#else
+constexpr int BLOCK = 4, PANELS = 1;  // 4 × 2 vectors of eight
+#endif
 constexpr int CHUNK = 96;  // rows that stay in a core's cache while all panels pass
 constexpr float ROW_MAX = 2047.0f;  // INPUT_MAX of quantised.py
 
@@ -192,8 +196,36 @@ float quantize(const float *row, int64_t depth, int16_t *out) {
     return most / ROW_MAX;
 }
 
+#if defined(__AVX512VNNI__)
+// Twelve rows with `Count` panels, which lie `next` numbers apart: sums (row, panel, output).
+template <int Count>
+inline void multiply(const int16_t *rows, int64_t stride, const int16_t *panel, int64_t next, int64_t pairs,
+                     int32_t *sums) {
+    __m512i sum[BLOCK][Count];
+    for (auto &of_row : sum)
+        for (auto &one : of_row) one = _mm512_setzero_si512();
+    for (int64_t p = 0; p < pairs; p++) {
+        __m512i weights[Count];
+#pragma GCC unroll 2
+        for (int c = 0; c < Count; c++) weights[c] = _mm512_loadu_si512(panel + c * next + p * PANEL * 2);
+#pragma GCC unroll 12
+        for (int r = 0; r < BLOCK; r++) {
+            int32_t two;
+            std::memcpy(&two, rows + r * stride + p * 2, sizeof two);
+            const __m512i x = _mm512_set1_epi32(two);
+#pragma GCC unroll 2
+            for (int c = 0; c < Count; c++) sum[r][c] = _mm512_dpwssd_epi32(sum[r][c], x, weights[c]);
+        }
+    }
+#pragma GCC unroll 12
+    for (int r = 0; r < BLOCK; r++)
+#pragma GCC unroll 2
+        for (int c = 0; c < Count; c++) _mm512_storeu_si512(sums + (r * Count + c) * PANEL, sum[r][c]);
+}
+#else
 // Four rows with one panel; each sum has a name, since compilers keep arrays of them in memory.
-inline void multiply(const int16_t *rows, int64_t stride, const int16_t *panel, int64_t pairs, int32_t *sums) {
+template <int Count>
+inline void multiply(const int16_t *rows, int64_t stride, const int16_t *panel, int64_t, int64_t pairs, int32_t *sums) {
     const auto pair = [=](int64_t row, int64_t p) {
         int32_t two;
         std::memcpy(&two, rows + row * stride + p * 2, sizeof two);
@@ -217,27 +249,33 @@ inline void multiply(const int16_t *rows, int64_t stride, const int16_t *panel, 
     _mm256_storeu_si256(out + 4, a2), _mm256_storeu_si256(out + 5, b2);
     _mm256_storeu_si256(out + 6, a3), _mm256_storeu_si256(out + 7, b3);
 }
+#endif
 
 void linear_rows(const float *x, const int16_t *panels, const float *scales, const float *bias, float *y, int64_t depth,
                  int64_t outputs, int64_t from, int64_t to) {
     const int64_t pairs = (depth + 1) / 2, stride = pairs * 2;
     std::vector<int16_t> rows(CHUNK * stride);  // an odd last column stays 0
     float row_scale[CHUNK];
-    int32_t sums[BLOCK * PANEL];
+    int32_t sums[BLOCK * PANELS * PANEL];
     for (int64_t start = from; start < to; start += CHUNK) {
         const int64_t count = std::min<int64_t>(CHUNK, to - start);
         for (int64_t r = 0; r < count; r++)
             row_scale[r] = quantize(x + (start + r) * depth, depth, &rows[r * stride]);
-        for (int64_t first = 0; first < outputs; first += PANEL) {
+        for (int64_t first = 0; first < outputs; first += PANELS * PANEL) {
             const int16_t *panel = panels + first * stride;
-            const int64_t width = std::min<int64_t>(PANEL, outputs - first);
+            const int64_t width = std::min<int64_t>(PANELS * PANEL, outputs - first);
+            const bool whole = width > (PANELS - 1) * PANEL;  // there is a last panel
+            const int64_t across = whole ? PANELS * PANEL : PANEL;
             for (int64_t r = 0; r < count; r += BLOCK) {
                 const int64_t height = std::min<int64_t>(BLOCK, count - r);
-                multiply(&rows[r * stride], stride, panel, pairs, sums);
+                if (whole)
+                    multiply<PANELS>(&rows[r * stride], stride, panel, PANEL * stride, pairs, sums);
+                else
+                    multiply<1>(&rows[r * stride], stride, panel, PANEL * stride, pairs, sums);
                 for (int64_t i = 0; i < height; i++) {
                     float *out = y + (start + r + i) * outputs + first;
                     for (int64_t o = 0; o < width; o++)
-                        out[o] = float(sums[i * PANEL + o]) * (row_scale[r + i] * scales[first + o]) + bias[first + o];
+                        out[o] = float(sums[i * across + o]) * (row_scale[r + i] * scales[first + o]) + bias[first + o];
                 }
             }
         }
@@ -288,10 +326,10 @@ void adjudge_dropout(const float *x, float *result, int64_t count, uint64_t seed
     });
 }
 
-// Whether whole-number products are worth it: AVX2 has them at twice the rate of float products; the wider vectors of
-// AVX-512 serve floats better than this code.
+// Whether whole-number products are worth it: AVX2 has them at twice the rate of float products, and so has AVX-512 with
+// VNNI; without it the wider vectors serve floats better than this code.
 int adjudge_prefers_int16() {
-#if defined(__AVX2__) && !defined(__AVX512F__)
+#if defined(__AVX512VNNI__) || (defined(__AVX2__) && !defined(__AVX512F__))
     return 1;
 #else
     return 0;

@@ -63,7 +63,7 @@ class Int16Linear(nn.Module):
 
 
 def is_faster() -> bool:
-    """Whether this machine gains by it: an x86 processor with AVX2 and no wider vectors."""
+    """Whether this machine gains by it: an x86 processor with AVX2 and no wider vectors, or with AVX-512 and VNNI."""
     library = native().library
     return library is not None and bool(library.adjudge_prefers_int16())
 
