@@ -152,7 +152,8 @@ class Evidence:
     ``page`` is empty and ``line`` −1 where the place is unknown. ``title`` is what a reader would call the page;
     where it is empty, the page's id spells it. ``score`` is the retriever's, ``weight`` the share of the
     verdict that the model laid on the sentence. ``context`` is the sentence before, where this one does not name its
-    subject; ``similarity`` the cosine with the claim, where the index keeps vectors.
+    subject; ``similarity`` the cosine with the claim, where the index keeps vectors; ``links`` the pages that the
+    sentence links to.
     """
 
     text: str
@@ -167,6 +168,7 @@ class Evidence:
     location: str | None = None
     context: str = ""
     similarity: float | None = None
+    links: tuple[str, ...] = ()
 
     @property
     def ref(self) -> SentenceRef:

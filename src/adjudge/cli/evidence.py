@@ -175,7 +175,9 @@ def search(
         return
     sentences = pipeline.retrieve(query or "", k)
     if json:
-        show_json([{key: v for key, v in asdict(s).items() if key != "weight"} for s in sentences])
+        show_json(
+            [{key: v for key, v in asdict(s).items() if key not in ("weight", "links")} for s in sentences]
+        )
     elif sentences:
         show(sentences_view(sentences))
     else:

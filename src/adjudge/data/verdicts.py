@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -53,10 +53,14 @@ def verdict_record(verdict: Verdict) -> dict[str, Any]:
 
 
 def _evidence_record(sentence: Evidence) -> dict[str, Any]:
-    record = asdict(sentence)
+    record = asdict(
+        replace(sentence, links=())
+    )  # what led from sentence to sentence says nothing to a reader
     if sentence.weight is not None:
         record["weight"] = round(sentence.weight, 6)
-    return {key: value for key, value in record.items() if value not in (None, "") or key in _ALWAYS_SHOWN}
+    return {
+        key: value for key, value in record.items() if value not in (None, "", ()) or key in _ALWAYS_SHOWN
+    }
 
 
 def _parse(record: Record, location: str) -> Entry:

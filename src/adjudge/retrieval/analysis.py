@@ -23,6 +23,7 @@ MAX_NAME = 400
 
 _WORD = re.compile(r"\w+")
 _BRACKET = re.compile(r"\s*\([^()]*\)\s*$")
+_CAPITALISED = re.compile(r"[^\W\d_a-z][\w'’-]*(?:\s+[^\W\d_a-z][\w'’-]*)*")
 _ARTICLES = frozenset({"the", "a", "an"})
 _COMMON = frozenset(
     "a about after all also an and any are as at be been before both but by can did do does during each for "
@@ -104,6 +105,23 @@ def names_in(text: str) -> dict[str, int]:
             if name and name not in _COMMON:
                 names[name] = name.count(" ") + 1
     return names
+
+
+def proper_names(text: str) -> set[str]:
+    """Names written in a text: runs of capitalised words, folded; the first word of the text alone is none."""
+    names: set[str] = set()
+    for run in _CAPITALISED.finditer(text):
+        words = _folded(run[0])
+        if run.start() > 0 or len(words) > 1:
+            names.add(" ".join(words))
+        if run.start() == 0:  # its first word may be capitalised only because it is the first
+            names.add(" ".join(words[1:]))
+    return {name for name in names if len(name) > 2}
+
+
+def folded(text: str) -> str:
+    """A text's words without case, accents and punctuation, a space around each."""
+    return f" {' '.join(_folded(text))} "
 
 
 def _without_article(words: list[str]) -> str:

@@ -73,6 +73,7 @@ class StoredSentence(NamedTuple):
             title=self.title,
             context=self.context,
             location=self.location,
+            links=self.links,
         )
 
 

@@ -179,8 +179,6 @@ def _group_rank(claim: Claim, ordered: Sequence[Evidence]) -> float:
 
 NAMES = ("lexical", "fusion")
 CROSS_ENCODER = "hf:"
-SIMILARITY_WEIGHT = 0.5
-"""What similarity weighs against the retriever's score: docs/retrieval.md says how it was set."""
 
 
 def load_selector(
@@ -198,8 +196,9 @@ def load_selector(
     if name == "lexical":
         return LexicalSelector()
     if name == "fusion":
-        embedder = embedder or load_embedder("minilm", device, precision)
-        return ScoredSelector(Similarity(embedder), SIMILARITY_WEIGHT)
+        from adjudge.retrieval.sets import SetSelector
+
+        return SetSelector(Similarity(embedder or load_embedder("minilm", device, precision)))
     if name.startswith(CROSS_ENCODER):
         from adjudge.retrieval.cross_encoder import CrossEncoderScorer
 
@@ -252,5 +251,6 @@ class Similarity:
 
 def clear_cache(selector: Selector) -> None:
     """Drop the vectors that a selector keeps of earlier claims."""
-    if isinstance(selector, ScoredSelector) and isinstance(selector.scorer, Similarity):
-        selector.scorer.embedder.clear_cache()
+    scorer = getattr(selector, "scorer", None)
+    if isinstance(scorer, Similarity):
+        scorer.embedder.clear_cache()
