@@ -111,7 +111,7 @@ def proper_names(text: str) -> set[str]:
     """Names written in a text: runs of capitalised words, folded; the first word of the text alone is none."""
     names: set[str] = set()
     for run in _CAPITALISED.finditer(text):
-        words = _folded(run[0])
+        words = _fold_words(run[0])
         if run.start() > 0 or len(words) > 1:
             names.add(" ".join(words))
         if run.start() == 0:  # its first word may be capitalised only because it is the first
@@ -119,9 +119,9 @@ def proper_names(text: str) -> set[str]:
     return {name for name in names if len(name) > 2}
 
 
-def folded(text: str) -> str:
+def fold_text(text: str) -> str:
     """A text's words without case, accents and punctuation, a space around each."""
-    return f" {' '.join(_folded(text))} "
+    return f" {' '.join(_fold_words(text))} "
 
 
 def _without_article(words: list[str]) -> str:

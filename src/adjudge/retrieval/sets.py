@@ -18,7 +18,7 @@ import numpy.typing as npt
 from adjudge.data.text import evidence_title
 from adjudge.errors import ConfigError
 from adjudge.retrieval import protocol
-from adjudge.retrieval.analysis import PROSE, folded, name_of, names_in, proper_names, query_text, terms
+from adjudge.retrieval.analysis import PROSE, fold_text, name_of, names_in, proper_names, query_text, terms
 from adjudge.retrieval.selectors import SPREAD, Scorer, fuse
 from adjudge.types import Evidence
 
@@ -129,7 +129,7 @@ class _Selection:
         words = terms(query_text(self.claim), PROSE)
         self._titles = [evidence_title(sentence) for sentence in self.candidates]
         self._names = [name_of(title) for title in self._titles]
-        self._texts = [folded(query_text(sentence.text)) for sentence in self.candidates]
+        self._texts = [fold_text(query_text(sentence.text)) for sentence in self.candidates]
         own = [
             set(terms(f"{title} {query_text(sentence.text)}", PROSE))
             for title, sentence in zip(self._titles, self.candidates, strict=True)
@@ -178,7 +178,7 @@ class _Selection:
         text = query_text(taken.text)
         names = names_in(text)
         followed = {}
-        known = folded(f"{self.claim} {self._titles[number]}")
+        known = fold_text(f"{self.claim} {self._titles[number]}")
         for name in proper_names(text) if self.settings.bridge else ():
             holders = [n for n in elsewhere if f" {name} " in self._texts[n]]
             if len(holders) <= RARE and f" {name} " not in known:
