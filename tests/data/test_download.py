@@ -103,6 +103,14 @@ def test_a_file_that_is_there_is_checked_without_asking(site: Site, tmp_path: Pa
     assert site.asked == []
 
 
+def test_what_a_fetch_left_that_was_killed_at_its_end_is_removed(site: Site, tmp_path: Path) -> None:
+    (tmp_path / "data.bin").write_bytes(DATA)
+    (tmp_path / "data.bin.part.url").write_text(f"{site.url}/data.bin")
+    (tmp_path / ".SHA256SUMS.0a1b2c3d.tmp").touch()
+    fetch("toy", toy(f"{site.url}/data.bin"), tmp_path)
+    assert names(tmp_path) == ["SHA256SUMS", "data.bin"]
+
+
 def test_a_wrong_file_that_is_there_is_neither_used_nor_overwritten(site: Site, tmp_path: Path) -> None:
     (tmp_path / "data.bin").write_bytes(b"mine")
     with pytest.raises(

@@ -10,13 +10,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
 import resource
 import sys
 import tempfile
 import time
 import warnings
 from pathlib import Path
-from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
@@ -58,7 +58,7 @@ def inputs(target: Target) -> st.SearchStrategy[bytes]:
     values = st.recursive(
         scalars, lambda inner: st.lists(inner) | st.dictionaries(st.text(max_size=8), inner)
     )
-    damaged = mutations(target.seeds)
+    damaged = st.builds(mutate, st.sampled_from(target.seeds), st.integers(0, 2**63))
     return st.one_of(
         damaged,
         damaged,
@@ -69,27 +69,25 @@ def inputs(target: Target) -> st.SearchStrategy[bytes]:
     )
 
 
-@st.composite
-def mutations(draw: Any, seeds: tuple[bytes, ...]) -> bytes:
-    """A seed that was damaged in a few places."""
-    content = bytearray(draw(st.sampled_from(seeds)))
-    for _ in range(draw(st.integers(1, 4))):
-        at = draw(st.integers(0, max(0, len(content) - 1)))
-        length = draw(st.integers(0, 40))
-        kind = draw(st.sampled_from(("replace", "remove", "repeat", "insert", "cut", "bit")))
+def mutate(content: bytes, number: int) -> bytes:
+    """A seed that was damaged in a few places; a number says how, since drawing every byte would take the most time."""
+    rng, damaged = random.Random(number), bytearray(content)
+    for _ in range(rng.randint(1, 4)):
+        at, length = rng.randint(0, max(0, len(damaged) - 1)), rng.randint(0, 40)
+        kind = rng.choice(("replace", "remove", "repeat", "insert", "cut", "bit"))
         if kind == "replace":
-            content[at : at + length] = draw(st.binary(min_size=length, max_size=length))
+            damaged[at : at + length] = rng.randbytes(length)
         elif kind == "remove":
-            del content[at : at + length]
+            del damaged[at : at + length]
         elif kind == "repeat":
-            content[at:at] = content[at : at + length] * draw(st.integers(1, 50))
+            damaged[at:at] = damaged[at : at + length] * rng.randint(1, 50)
         elif kind == "insert":
-            content[at:at] = draw(st.binary(max_size=20))
+            damaged[at:at] = rng.randbytes(length // 2)
         elif kind == "cut":
-            del content[at:]
-        elif content:
-            content[min(at, len(content) - 1)] ^= 1 << draw(st.integers(0, 7))
-    return bytes(content)
+            del damaged[at:]
+        elif damaged:
+            damaged[at] ^= 1 << rng.randint(0, 7)
+    return bytes(damaged)
 
 
 def run_hypothesis(target: Target, folder: Path, count: int, number: int) -> dict[str, int]:

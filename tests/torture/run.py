@@ -104,7 +104,7 @@ class Trials:
             if result != final:
                 return f"another result: {_difference(result, final)}"
             after = self.work.finished(folder)
-            if before and [new for old, new in zip(before, after, strict=False) if old not in (None, new)]:
+            if [name for name, made in before.items() if made not in (None, after.get(name))]:
                 return "what was finished was made again"
             return None
         finally:

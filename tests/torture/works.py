@@ -50,8 +50,8 @@ class Work(Protocol):
     def check(self, folder: Path, final: Any) -> None:
         """Raise ``AssertionError`` if something unfinished is read as good, or something old is lost."""
 
-    def finished(self, folder: Path) -> Any:
-        """What is finished and must not be made again."""
+    def finished(self, folder: Path) -> dict[str, int | None]:
+        """What is finished and must not be made again: its name and when it was made, None before that."""
 
     def result(self, folder: Path) -> Any:
         """What the work is done for, to be compared."""
@@ -79,8 +79,8 @@ class IndexWork:
         old = {f"Document {n} says {m} of old." for n in range(12) for m in range(6)}
         assert state == final or set(state) == old, f"an index of {len(state)} sentences"
 
-    def finished(self, folder: Path) -> Any:
-        return None
+    def finished(self, folder: Path) -> dict[str, int | None]:
+        return {}
 
     def result(self, folder: Path) -> Any:
         index = Index.open(folder / "index")
@@ -126,8 +126,8 @@ class TrainingWork:
         elif (run.path / "checkpoint" / "adjudge.json").exists():
             weights_of(run.path)  # an earlier step's, or refused
 
-    def finished(self, folder: Path) -> Any:
-        return [stamp(folder / "run" / "manifest.json")]
+    def finished(self, folder: Path) -> dict[str, int | None]:
+        return {"run": stamp(folder / "run" / "manifest.json")}
 
     def result(self, folder: Path) -> Any:
         run = folder / "run"
@@ -156,8 +156,8 @@ class CompareWork:
             if RunFolder(run).is_finished:
                 assert weights_of(run) == final[run.name]
 
-    def finished(self, folder: Path) -> Any:
-        return [stamp(path) for path in sorted((folder / "out" / "runs").glob("*/manifest.json"))]
+    def finished(self, folder: Path) -> dict[str, int | None]:
+        return {path.parent.name: stamp(path) for path in (folder / "out" / "runs").glob("*/manifest.json")}
 
     def result(self, folder: Path) -> Any:
         weights = {run.name: weights_of(run) for run in sorted((folder / "out" / "runs").iterdir())}
@@ -200,9 +200,8 @@ class BulkWork:
         for part in (folder / "out.jsonl.parts").glob("*.jsonl"):
             assert list(read_verdicts(part))
 
-    def finished(self, folder: Path) -> Any:
-        """Windows are removed in the end, so what is compared is the time at which each was written."""
-        return None
+    def finished(self, folder: Path) -> dict[str, int | None]:
+        return {}  # windows are removed in the end
 
     def result(self, folder: Path) -> Any:
         assert not (folder / "out.jsonl.parts").exists()
@@ -240,8 +239,8 @@ class DownloadWork:
         if (folder / "fetched" / "data").exists():
             assert (folder / "fetched" / "data" / "a.bin").stat().st_size == 1_024_000
 
-    def finished(self, folder: Path) -> Any:
-        return [stamp(folder / "fetched" / "data.tar")]
+    def finished(self, folder: Path) -> dict[str, int | None]:
+        return {"data.tar": stamp(folder / "fetched" / "data.tar")}
 
     def result(self, folder: Path) -> Any:
         found = sorted(path for path in (folder / "fetched").rglob("*") if path.is_file())

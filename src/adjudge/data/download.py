@@ -67,6 +67,7 @@ def _fetch_file(
                 f"{target}: SHA-256 is {digest}, expected {expected}{origin}. "
                 "Delete or rename it, and fetch again for the right file."
             )
+        _origin(target).unlink(missing_ok=True)  # of a fetch that was killed just after the file was whole
     else:
         digest = _fetch_from_mirrors(name, file, target, expected, progress, timeout)
     _record_checksum(folder, file.name, digest)
@@ -83,7 +84,7 @@ def _fetch_from_mirrors(
 ) -> str:
     """Download to ``target`` and return its SHA-256."""
     part = target.with_name(f"{target.name}.part")
-    origin = target.with_name(f"{target.name}.part.url")
+    origin = _origin(target)
     tried = []
     for url in file.urls:
         if expected is None and not (origin.is_file() and origin.read_bytes() == url.encode()):
@@ -107,6 +108,11 @@ def _fetch_from_mirrors(
         f"If this machine has no network, download the file elsewhere, put it at {target} "
         "and fetch again: it will be checked and used."
     )
+
+
+def _origin(target: Path) -> Path:
+    """Where a file notes the mirror that its first part came from."""
+    return target.with_name(f"{target.name}.part.url")
 
 
 def _download(url: str, part: Path, progress: Callable[[int, int | None], None], timeout: float) -> None:
