@@ -258,7 +258,8 @@ def test_every_parameter_of_the_head_moves_the_verdict(encoder: Any, rows: Any, 
     cancels = {"node_score.bias", "token_score.bias", "attention.2.bias"}
     for name, parameter in model.named_parameters():
         if not name.startswith("backbone."):
-            moves = bool((parameter.grad.abs() > 1e-6).any())
+            # Rounding leaves up to 2e-7 of what cancels, depending on the CPU; the smallest real one is 0.06.
+            moves = bool((parameter.grad.abs() > 1e-5).any())
             assert moves != (name in cancels), name
 
 
