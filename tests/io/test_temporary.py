@@ -88,3 +88,15 @@ def test_an_allocated_file_has_no_holes(tmp_path: Path) -> None:
     allocate(tmp_path / "a", 1 << 20)
     found = (tmp_path / "a").stat()
     assert found.st_size == 1 << 20 and found.st_blocks * 512 >= 1 << 20
+
+
+def test_a_file_that_a_library_wrote_by_renaming_has_the_mode_of_the_umask(tmp_path: Path) -> None:
+    with temporary_file(tmp_path / "out") as temporary:
+        other = tmp_path / "other"
+        other.write_text("renamed")
+        other.chmod(0o600)
+        other.replace(temporary)
+    plain = tmp_path / "plain"
+    plain.write_text("")
+    assert (tmp_path / "out").read_text() == "renamed"
+    assert (tmp_path / "out").stat().st_mode == plain.stat().st_mode

@@ -11,6 +11,7 @@ import os
 import re
 import secrets
 import shutil
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -51,14 +52,26 @@ def temporary_file(path: Path) -> Iterator[Path]:
     with report_full_disk(path):
         temporary, handle = _create(path)
         try:
+            mode = stat.S_IMODE(os.fstat(handle).st_mode)
             yield temporary
-            os.fsync(handle)
+            _settle(temporary, mode)
             os.replace(temporary, path)
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
         finally:
             os.close(handle)
+
+
+def _settle(path: Path, mode: int) -> None:
+    """Bring a file to the disk, in a mode: a library that writes by renaming leaves another file under the name."""
+    handle = os.open(path, os.O_RDWR)
+    try:
+        if stat.S_IMODE(os.fstat(handle).st_mode) != mode:
+            os.chmod(path, mode)
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 @contextmanager
