@@ -16,7 +16,7 @@ _FEVER_DATA = """\
 Trained on claims of FEVER's training set with sentences of English Wikipedia (2017). FEVER's annotations and
 Wikipedia's text are under CC BY-SA 3.0; so are these weights, as far as they derive from them."""
 _MIXED_DATA = """\
-Trained first on claims of FEVER's training set, then on mixes of sources (`adjudge data mix`), the last of them one of
+Trained on a mix of sources (`adjudge data mix`), as far as this run goes: one of
 {examples:,} examples. Much of it is under CC BY-SA 3.0 or 4.0; so are these weights, as far as they derive from it.
 
 | source | share, % | what it is |
