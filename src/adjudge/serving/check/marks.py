@@ -36,8 +36,8 @@ FEATURES = (
     "largest change",
     "only absent",
 )
-READ = 2
-"""Evidence sentences that the statements with a word left out are judged by: the weightiest."""
+READ = 1
+"""Evidence sentences that the statements with a word left out are judged by: the weightiest one."""
 MAX_WORDS = 24
 """Words left out in turn; of a longer statement the first ones."""
 
