@@ -167,7 +167,9 @@ class TestEvaluate:
         from adjudge.retrieval import Index, IndexRetriever, evaluate_retrieval
 
         claims = world / "claims-test.jsonl"
-        done = fine("search", "--evaluate", claims, "--corpus", world / "index", "--json")
+        done = fine(
+            "search", "--evaluate", claims, "--corpus", world / "index", "--selector", "lexical", "--json"
+        )
         found = json.loads(done.stdout)
         expected = evaluate_retrieval(IndexRetriever(Index.open(world / "index")), read_claims(claims))
         assert found["overall"]["page_recall"]["5"] == expected.overall.page_recall[5]

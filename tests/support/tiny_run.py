@@ -109,12 +109,12 @@ def run(
 def comparable(weights: dict[str, Any]) -> dict[str, Any]:
     """Weights whose gradient is more than rounding noise, which Adam would blow up to whole steps.
 
-    A constant added to all scores of a softmax cancels out; and no two tokens here match exactly, so the
-    first kernel is such a constant too.
+    A constant added to all scores of a softmax cancels out; and no two tokens here match exactly or are opposite, so
+    the first and the last kernel are such constants too.
     """
     cancelled = ("node_score.bias", "token_score.bias", "attention.2.bias", "attention.self.key.bias")
     kept = {name: weight for name, weight in weights.items() if not name.endswith(cancelled)}
-    return {**kept, "node_score.weight": weights["node_score.weight"][:, 1:]}
+    return {**kept, "node_score.weight": weights["node_score.weight"][:, 1:-1]}
 
 
 def kill_at(step: int) -> Callable[[Metric, int], None]:

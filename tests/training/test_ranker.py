@@ -26,6 +26,7 @@ from adjudge.training.ranker import (
     train_ranker_on,
 )
 from adjudge.types import Claim, Evidence, Page, Sentence, SentenceRef
+from hf_tiny import load_tiny
 
 SETTINGS = RankerSettings(backbone="tiny", max_length=32, dropout=0.0)
 TRAINING = TrainingSettings(epochs=4, batch_size=4, accumulation=2, lr=3e-3, eval_every=6, seed=3)
@@ -197,7 +198,7 @@ class TestRankingData:
         settings = SETTINGS.model_copy(update=changes)
         data = ranking_data([EXAMPLES[0]], self.WRITER, settings, seed=0).rows
         ends = data.row_start
-        decode = self.WRITER.tokenizer.convert_ids_to_tokens
+        decode = load_tiny()[1].convert_ids_to_tokens
         return [decode(data.tokens[ends[n] : ends[n + 1]].tolist()) for n in range(len(ends) - 1)]
 
     def test_gold_comes_first_then_the_hardest_half_of_the_others(self) -> None:

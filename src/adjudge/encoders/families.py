@@ -297,7 +297,7 @@ def read_config(folder: Path) -> dict[str, Any] | None:
     """What ``config.json`` of a folder says; None where there is none that can be read."""
     try:
         values = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     return values if isinstance(values, dict) else None
 

@@ -48,7 +48,6 @@ def load_encoder(name: str) -> tuple[Any, Any]:
         return known
     from transformers import AutoModel, AutoTokenizer
 
-    refuse_code(Path(location))
     tokenizer = from_hub(name, lambda: AutoTokenizer.from_pretrained(location, trust_remote_code=False))
     encoder = from_hub(
         name, lambda: AutoModel.from_pretrained(location, trust_remote_code=False, dtype=torch.float32)
@@ -59,8 +58,9 @@ def load_encoder(name: str) -> tuple[Any, Any]:
 def read_folder(folder: Path, *, weights: bool = True) -> tuple[Any, Any] | None:
     """(encoder, tokenizer) of a local folder without transformers; None where that needs transformers.
 
-    Without ``weights`` the encoder's are left to be loaded.
+    Without ``weights`` the encoder's are left to be loaded. A folder that asks for code of its own is refused.
     """
+    refuse_code(folder)
     tokenizer = read_tokenizer(folder) if folder.is_dir() else None
     encoder = None if tokenizer is None else read_encoder(folder, weights=weights)
     return None if encoder is None else (encoder, tokenizer)

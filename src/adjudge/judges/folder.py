@@ -25,7 +25,7 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from adjudge.config import ModelSettings, problems_in
-from adjudge.encoders.loading import backbone_sha256, has_embedded_minilm, load_encoder, refuse_code
+from adjudge.encoders.loading import backbone_sha256, has_embedded_minilm, load_encoder
 from adjudge.encoders.loading import read_folder as read_encoder_folder
 from adjudge.encoders.tensors import pack_differences, save_tensors, unpack_differences
 from adjudge.errors import ConfigError, MissingExtra
@@ -285,7 +285,6 @@ def _read_encoder(folder: Path, metadata: Metadata) -> tuple[Any, Any]:
         return known
     from transformers import AutoConfig, AutoModel, AutoTokenizer
 
-    refuse_code(folder)
     try:
         config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
         encoder = AutoModel.from_config(config, trust_remote_code=False, dtype=torch.float32)
