@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from adjudge.retrieval.progress import Progress
+from adjudge.retrieval.progress import IndexProgress
 
 
-def progress(done: int, total: int, seconds: float, files_seconds: float) -> Progress:
-    return Progress(1, 2, done, total, 1, 1, seconds, files_seconds=files_seconds)
+def progress(done: int, total: int, seconds: float, files_seconds: float) -> IndexProgress:
+    return IndexProgress(1, 2, done, total, 1, 1, seconds, files_seconds=files_seconds)
 
 
 def test_a_small_file_before_a_large_one_tells_no_time() -> None:
