@@ -19,7 +19,8 @@ from adjudge.retrieval.embedding import VectorSettings
 from adjudge.retrieval.index import Index
 from adjudge.retrieval.lexical import RetrievalSettings
 from adjudge.retrieval.retriever import IndexRetriever, open_retriever
-from adjudge.retrieval.selectors import ScoredSelector, Similarity
+from adjudge.retrieval.selectors import Similarity
+from adjudge.retrieval.sets import SetSelector
 from adjudge.types import Page, Sentence
 
 SENTENCES = (
@@ -124,7 +125,7 @@ def test_selection_embeds_nothing_again(index: Index, compass: Compass) -> None:
     candidates = open_retriever(index).retrieve(CLAIM, 4)
     compass.calls.clear()
     selector = load_selector("fusion", embedder=compass)  # type: ignore[arg-type]
-    assert isinstance(selector, ScoredSelector) and isinstance(selector.scorer, Similarity)
+    assert isinstance(selector, SetSelector) and isinstance(selector.scorer, Similarity)
     assert texts(selector.select(CLAIM, candidates, 2)) == [SENTENCES[1], SENTENCES[0]]
     assert compass.calls == []
 
