@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import office
 from adjudge.data.documents import Problem, iter_documents, source_text
 from adjudge.data.documents.markdown import strip_marks
 from adjudge.data.documents.sentences import BLOCK, MAX_SENTENCE, PART_SENTENCES, split, split_blocks
@@ -29,32 +30,6 @@ def write(path: Path, content: str | bytes) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return path
-
-
-def pdf_bytes(*pages: str, title: str = "") -> bytes:
-    """A PDF by hand: one line of text a page."""
-    kids = " ".join(f"{4 + 2 * n} 0 R" for n in range(len(pages)))
-    objects = [
-        "<< /Type /Catalog /Pages 2 0 R >>",
-        f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>",
-        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
-    ]
-    for number, text in enumerate(pages):
-        stream = f"BT /F1 12 Tf 72 720 Td ({text}) Tj ET"
-        objects.append(
-            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> >> "
-            f"/Contents {5 + 2 * number} 0 R >>"
-        )
-        objects.append(f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream")
-    objects.append(f"<< /Title ({title}) >>")
-    out, places = b"%PDF-1.4\n", []
-    for number, body in enumerate(objects, start=1):
-        places.append(len(out))
-        out += f"{number} 0 obj\n{body}\nendobj\n".encode()
-    table = "".join(f"{place:010d} 00000 n \n" for place in places)
-    size = len(objects) + 1
-    trailer = f"trailer << /Size {size} /Root 1 0 R /Info {size - 1} 0 R >>\nstartxref\n{len(out)}\n%%EOF"
-    return out + f"xref\n0 {size}\n0000000000 65535 f \n{table}{trailer}".encode()
 
 
 def test_a_text_file_gives_numbered_sentences_that_are_slices_of_it(tmp_path: Path) -> None:
@@ -199,7 +174,7 @@ def test_html_follows_its_declared_encoding(tmp_path: Path) -> None:
 
 
 def test_a_pdf_gives_a_page_for_each_of_its_pages(tmp_path: Path) -> None:
-    content = pdf_bytes("Rome is in Italy. It is old.", "Paris is in France.", title="Two Cities")
+    content = office.pdf("Rome is in Italy. It is old.", "Paris is in France.", title="Two Cities")
     path = write(tmp_path / "cities.pdf", content)
     pages = pages_of(path)
     assert [(page.id, page.title) for page in pages] == [

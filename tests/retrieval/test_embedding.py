@@ -189,6 +189,49 @@ def test_a_build_killed_at_any_stage_goes_on_with_what_it_has_embedded(
     assert len(list(index.glob("g*"))) == 1
 
 
+RANDOMLY_KILLED = """
+import os, random, signal, sys, time
+from adjudge.retrieval import build, embedding
+embedding.PORTION = embedding.SAMPLE = 5
+random.seed(int(sys.argv[3]))
+
+def build_once(index):
+    settings = embedding.VectorSettings("tiny")
+    build.build_index([sys.argv[1]], index, vectors=settings)
+
+def in_child(index, delay=None):
+    child = os.fork()
+    if not child:
+        build_once(index)
+        os._exit(0)
+    began = time.monotonic()
+    if delay is not None:
+        time.sleep(delay)
+        os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    return status, time.monotonic() - began
+
+_, seconds = in_child(sys.argv[2] + "-whole")
+statuses = [in_child(sys.argv[2], random.uniform(0, seconds))[0] for _ in range(6)]
+assert signal.SIGKILL in statuses, "every build ended before its time"
+assert in_child(sys.argv[2])[0] == 0
+"""
+
+
+def test_a_build_killed_at_random_moments_ends_as_one_that_was_not(docs: Path, tmp_path: Path) -> None:
+    """One process that forks the builds, so that the libraries are loaded once."""
+    write(docs, c=" ".join(f"Number {n} is here." for n in range(60)))
+    index = tmp_path / "index"
+    command = [sys.executable, "-c", RANDOMLY_KILLED, str(docs), str(index), "0"]
+    subprocess.run(command, check=True, timeout=300)
+    resumed, whole = stored(index), stored(tmp_path / "index-whole")
+    assert resumed.keys() == whole.keys() and len(whole) == 63
+    for text, vector in whole.items():
+        np.testing.assert_allclose(resumed[text], vector, atol=1e-3)  # half precision, other batches
+    assert not (index / ".embedding").exists()
+    assert len(list(index.glob("g*"))) == 1
+
+
 def test_a_torn_end_of_the_journal_is_embedded_again(docs: Path, tmp_path: Path) -> None:
     index = tmp_path / "index"
     write(docs, c=" ".join(f"Number {n} is here." for n in range(60)))

@@ -1,0 +1,53 @@
+"""Claims a second whose evidence is found, `fusion` beside `lexical`: python benchmarks/bench_evidence.py INDEX CLAIMS.
+
+INDEX is an index with sentence vectors, CLAIMS a file of claims. The selectors take turns in one process on one thread;
+times are of the processor. What is embedded of a claim is forgotten before each turn.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import time
+from pathlib import Path
+
+import torch
+
+from adjudge.data.formats import read_claims
+from adjudge.retrieval import EvidencePipeline, Index, load_selector, open_retriever
+from adjudge.retrieval.pipeline import WINDOW
+from harness import machine, side_by_side, table
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("index", type=Path)
+    parser.add_argument("claims", type=Path)
+    parser.add_argument("--count", type=int, default=128)
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    index = Index.open(options.index)
+    texts = [claim.text for claim in itertools.islice(read_claims(options.claims), options.count)]
+    contestants = {}
+    for name in ("lexical", "fusion"):
+        pipeline = EvidencePipeline(open_retriever(index, name), load_selector(name))
+
+        def run(pipeline: EvidencePipeline = pipeline) -> None:
+            embedder = getattr(pipeline.retriever, "embedder", None)
+            if embedder is not None:
+                embedder.clear_cache()
+            for start in range(0, len(texts), WINDOW):
+                pipeline.retrieve_many(texts[start : start + WINDOW], pipeline.k)
+
+        contestants[name] = run
+    measured = side_by_side(contestants, len(texts), options.rounds, time.process_time)
+    print(json.dumps(machine()))
+    print(table(f"evidence of {len(texts)} claims", measured, "claims", "lexical"))
+
+
+if __name__ == "__main__":
+    main()
