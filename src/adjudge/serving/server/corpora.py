@@ -131,7 +131,7 @@ class Corpora:
         if name is None:
             if not self._corpora:
                 raise NotFound(
-                    "This server has no corpus. Start it with --corpus, create one, or send the evidence with the claim."
+                    "This server has no corpus. Start it with --corpus, create one, or send evidence with the claim."
                 )
             return next(iter(self._corpora.values()))
         if name not in self._corpora:

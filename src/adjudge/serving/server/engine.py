@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from adjudge.errors import AdjudgeError
 from adjudge.serving.server.corpora import Corpora, Corpus
 from adjudge.serving.server.faults import Fault, NotFound, NotReady, Overloaded, Stopping, TimedOut, TooLarge
 from adjudge.serving.server.metrics import Metrics
+from adjudge.serving.server.pieces import QueuedJudge, Work, carry_out
 from adjudge.serving.server.settings import ServerSettings
 from adjudge.serving.server.work import QueueClosed, QueueFull, WorkQueue
-from adjudge.types import ClaimId, Evidence, Example, LabelSet, Verdict
+from adjudge.types import ClaimId, Evidence, Example, Verdict
 
 if TYPE_CHECKING:
     from adjudge.data.documents import Problem
@@ -30,41 +31,10 @@ if TYPE_CHECKING:
 
 CHECKS = 8
 """Texts that are checked at the same time; further ones wait."""
-TYPICAL_SENTENCE = 40
-"""Tokens of a sentence that has not been found yet."""
 MOST_EVIDENCE = 100
 """Sentences that a search gives at most."""
 
-Answer = Literal["evidence", "reading", "verdict"]
 Value = TypeVar("Value")
-
-
-@dataclass(frozen=True)
-class Work:
-    """Examples to answer together.
-
-    Attributes:
-        answer: ``evidence`` only finds the sentences, ``reading`` asks the judge that reads, ``verdict`` the whole judge.
-        examples: claims, with their evidence unless a pipeline is to find it.
-        pipeline: where the evidence comes from.
-        k: sentences to find.
-    """
-
-    answer: Answer
-    examples: tuple[Example, ...]
-    pipeline: EvidencePipeline | None = None
-    k: int = 0
-
-    @property
-    def cost(self) -> int:
-        """Tokens of all claim–sentence pairs, about."""
-        if self.pipeline is not None:
-            return sum(self.k * (len(e.claim) // 4 + TYPICAL_SENTENCE) for e in self.examples)
-        return sum(
-            (len(e.claim) + len(sentence.text) + len(sentence.title)) // 4 + 4
-            for e in self.examples
-            for sentence in e.evidence or (Evidence(""),)
-        )
 
 
 class LeaveOneOut(NamedTuple):
@@ -72,34 +42,6 @@ class LeaveOneOut(NamedTuple):
 
     verdict: Verdict
     without: tuple[Verdict, ...]
-
-
-@dataclass(frozen=True)
-class QueuedJudge:
-    """The judge that reads, asked through the queue; for threads that check a text."""
-
-    reader: Judge
-    ask: Callable[[Work], Sequence[Any]]
-
-    @property
-    def labels(self) -> LabelSet:
-        """The reader's."""
-        return self.reader.labels
-
-    @property
-    def max_evidence(self) -> int | None:
-        """The reader's."""
-        return self.reader.max_evidence
-
-    @property
-    def identity(self) -> Mapping[str, Any]:
-        """The reader's."""
-        return self.reader.identity
-
-    def judge(self, examples: Iterable[Example]) -> Iterator[Verdict]:
-        """A verdict for each example, in order."""
-        batch = tuple(examples)
-        return iter(self.ask(Work("reading", batch)) if batch else ())
 
 
 class Engine:
@@ -165,6 +107,7 @@ class Engine:
         verifier = self.verifier
         _, pipeline = self.library.pipeline(corpus)
         example = Example(claim_id, self._claim(claim))
+        verdict: Verdict
         [verdict] = await self._ask(Work("verdict", (example,), pipeline, verifier.settings.k))
         self.metrics.count_verdict(verdict)
         return verdict
@@ -174,6 +117,7 @@ class Engine:
     ) -> Verdict:
         """The verdict on given evidence; as ``Verifier.classify``."""
         example = self.verifier.example(self._claim(claim), evidence, claim_id)
+        verdict: Verdict
         [verdict] = await self._ask(Work("verdict", (example,)))
         self.metrics.count_verdict(verdict)
         return verdict
@@ -218,10 +162,7 @@ class Engine:
 
         def find_evidence(claims: Sequence[str]) -> Sequence[Sequence[Evidence]]:
             examples = tuple(Example(0, claim) for claim in claims)
-            found: Sequence[Any] = self._ask_and_wait(
-                Work("evidence", examples, pipeline, verifier.settings.k)
-            )
-            return found
+            return self._ask_and_wait(Work("evidence", examples, pipeline, verifier.settings.k))
 
         windows = check_windows(text, find_evidence, comparing(judge), options)
         loop = asyncio.get_running_loop()
@@ -236,12 +177,11 @@ class Engine:
 
     async def document(self, corpus: str | None, page: str) -> list[StoredSentence]:
         """All sentences of a document, in order."""
-        found = self.library.get(corpus)
-        self.library.pipeline(found.name)
-        index = found.index
+        held, _ = self.library.pipeline(corpus)
+        index = held.index
         sentences = [] if index is None else await asyncio.to_thread(index.page_sentences, page)
         if not sentences:
-            raise NotFound(f"Corpus {found.name!r} has no document {page[:200]!r}.")
+            raise NotFound(f"Corpus {held.name!r} has no document {page[:200]!r}.")
         return sentences
 
     def _claim(self, claim: str) -> str:
@@ -281,40 +221,9 @@ class Engine:
             raise TimedOut(f"No answer within {self.settings.timeout:g} seconds. Try again later.") from None
 
     def _carry_out(self, works: Sequence[Work]) -> list[list[Any]]:
-        """Find all evidence that is to be found, then judge all examples: each corpus and each judge at once."""
         verifier = self.verifier
-        examples = [list(work.examples) for work in works]
-        sources: dict[tuple[int, int], list[tuple[int, int]]] = {}
-        for number, work in enumerate(works):
-            if work.pipeline is not None:
-                group = sources.setdefault((id(work.pipeline), work.k), [])
-                group += [(number, position) for position in range(len(work.examples))]
-        for (_, k), members in sources.items():
-            pipeline = works[members[0][0]].pipeline
-            if pipeline is None:
-                continue
-            with self.metrics.stage("retrieval"):
-                claims = [examples[number][position].claim for number, position in members]
-                evidence = pipeline.retrieve_many(claims, k)
-            for (number, position), sentences in zip(members, evidence, strict=True):
-                examples[number][position] = replace(examples[number][position], evidence=tuple(sentences))
-        results: list[list[Any]] = [[example.evidence for example in group] for group in examples]
-        judges = {"verdict": verifier.classify_many, "reading": (self._reader or verifier.judge).judge}
-        for answer, judge in judges.items():
-            members = [
-                (number, position)
-                for number, work in enumerate(works)
-                if work.answer == answer
-                for position, example in enumerate(examples[number])
-                if example.evidence or work.pipeline is None
-            ]
-            verdicts = judge([examples[number][position] for number, position in members]) if members else ()
-            for (number, position), verdict in zip(members, verdicts, strict=True):
-                results[number][position] = verdict
-        return [
-            _with_empty(work, found, asked)
-            for work, found, asked in zip(works, results, examples, strict=True)
-        ]
+        reader = self._reader or verifier.judge
+        return carry_out(works, verifier.classify_many, reader.judge, self.metrics.stage)
 
     def _load(self) -> None:
         from adjudge.judges.mixed import reading_judge, replace_reader
@@ -348,19 +257,6 @@ class Engine:
             verifier.search(index), verifier.loaded_selector(), settings.candidates, settings.k
         )
         return index, pipeline
-
-
-def _with_empty(work: Work, found: list[Any], examples: list[Example]) -> list[Any]:
-    """The results of a piece of work, with an answer where no evidence was found."""
-    from adjudge.serving.verifier import empty_answer
-
-    if work.answer != "verdict" or work.pipeline is None:
-        return found
-    pairs = zip(found, examples, strict=True)
-    return [
-        result if example.evidence else empty_answer(example, work.pipeline.retriever)
-        for result, example in pairs
-    ]
 
 
 def data_dir(settings: ServerSettings) -> Path:

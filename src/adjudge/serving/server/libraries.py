@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from typing import Annotated
+from typing import Annotated, BinaryIO, cast
 
 import anyio.to_thread
 from fastapi import APIRouter, File, Query, Request, UploadFile
@@ -117,7 +117,7 @@ async def put_document(
             body.write(chunk)
         body.seek(0)
         corpus = await anyio.to_thread.run_sync(
-            engine.library.add_document, name, document, body, engine.settings.max_upload
+            engine.library.add_document, name, document, cast(BinaryIO, body), engine.settings.max_upload
         )
     return json_response(corpus_record(corpus), 202)
 

@@ -36,8 +36,8 @@ class WorkQueue(Generic[Item, Result]):
     """Hands items to one thread, several at a time.
 
     The thread takes the oldest item, waits until ``wait`` seconds after its arrival for others to join it, and takes as
-    many as fit the budget, in their order. Where one of them makes the work fail, each is tried alone, so that it spoils
-    only its own result.
+    many as fit the budget, in their order. Where one of them makes the work fail, each is tried alone, so that it
+    spoils only its own result.
 
     Args:
         work: items → their results, in order.
@@ -126,7 +126,7 @@ class WorkQueue(Generic[Item, Result]):
         return False
 
     def _pop_budget(self) -> list[_Entry[Item, Result]]:
-        entries, total = [self._entries.popleft()], 0
+        entries = [self._entries.popleft()]
         total = entries[0].cost
         while self._entries and total + self._entries[0].cost <= self._budget:
             entries.append(self._entries.popleft())
