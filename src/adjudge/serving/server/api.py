@@ -42,6 +42,7 @@ _MEANINGS = {
     400: "The request is not HTTP or JSON as it should be",
     401: "A token is needed",
     403: "Another site's page, or another host name",
+    408: "The rest of the request did not come in time",
     404: "No such corpus or document",
     409: "The name is taken, or the corpus cannot be changed here",
     413: "More than a limit of the server",
@@ -55,7 +56,7 @@ _MEANINGS = {
 
 def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The errors of a route, for its description."""
-    always = (400, 401, 403, 413, 415, 422, 503)
+    always = (400, 401, 403, 408, 413, 415, 422, 503)
     return {
         status: {"model": ErrorRecord, "description": _MEANINGS[status]}
         for status in sorted({*always, *statuses})

@@ -35,11 +35,17 @@ async def spool(request: Request, engine: Engine, content_type: str) -> IO[bytes
     engine.verifier  # noqa: B018  # raises while it is being loaded
     body = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115
     lines = 0
-    async for chunk in request.stream():
-        body.write(chunk)
-        lines += chunk.count(b"\n")
-        if lines > engine.settings.max_batch:
-            raise TooLarge(f"More than {engine.settings.max_batch:,} lines; send the rest in another batch.")
+    try:
+        async for chunk in request.stream():
+            body.write(chunk)
+            lines += chunk.count(b"\n")
+            if lines > engine.settings.max_batch:
+                raise TooLarge(
+                    f"More than {engine.settings.max_batch:,} lines; send the rest in another batch."
+                )
+    except BaseException:
+        body.close()
+        raise
     body.seek(0)
     return body
 
