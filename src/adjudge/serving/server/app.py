@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import anyio.to_thread
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from fastapi.telemetry import TelemetryConfig
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
@@ -37,6 +38,10 @@ _CODES = {
     408: "too_slow",
     413: "too_large",
 }
+_SILENCE = TelemetryConfig(
+    tracing=False, metrics=False, logs=False, operation_spans=False, auto_configure=False
+)
+"""FastAPI's own telemetry stays off, whatever the environment says."""
 
 
 def create_app(
@@ -67,7 +72,7 @@ def create_app(
         summary="Fact verification: find the evidence, weigh it, decide.",
         docs_url=None,  # they load scripts from elsewhere; see adjudge.serving.server.reference
         redoc_url=None,
-        telemetry=False,  # nothing is sent anywhere
+        telemetry=_SILENCE,
         openapi_url="/openapi.json",
         lifespan=lifespan,
     )
