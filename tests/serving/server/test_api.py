@@ -102,7 +102,7 @@ def test_a_batch_answers_every_line_in_order_and_keeps_the_ids(client):
     )
     assert response.status_code == 200
     answers = [json.loads(line) for line in response.text.splitlines()]
-    assert [a["id"] for a in answers] == ["b", None, 4, None, 3, 4]
+    assert [a["id"] for a in answers] == ["b", None, 4, 9, 3, 4]
     assert [("error" in a) for a in answers] == [False, True, False, True, True, False]
     assert answers[1]["line"] == 3 and answers[3]["line"] == 5
     assert answers[4]["error"]["code"] == "not_found"

@@ -127,12 +127,18 @@ async def search(body: SearchRequest, engine: EngineParameter) -> Response:
 )
 async def check(body: CheckRequest, engine: EngineParameter) -> Response:
     """Check a whole text: one server-sent event for each sentence, then a summary."""
+    from adjudge.data.clauses import split_by_rules
     from adjudge.serving.check.check import CheckOptions
     from adjudge.serving.check.export import check_record, sentence_record
     from adjudge.serving.check.records import Check, CheckedSentence
 
+    least = engine.verifier.settings.min_confidence if body.min_confidence is None else body.min_confidence
     options = CheckOptions(
-        markdown=body.markdown, marks=body.marks, min_confidence=engine.verifier.settings.min_confidence
+        markdown=body.markdown,
+        splitter=split_by_rules if body.parts else None,
+        marks=body.marks,
+        max_sentences=body.max_sentences,
+        min_confidence=least,
     )
     corpus = engine.library.get(body.corpus)
     sentences = engine.check(body.text, corpus.name, options)

@@ -73,6 +73,18 @@ class CheckRequest(_Request):
     corpus: CorpusName = None
     markdown: bool = Field(True, description="whether the text is Markdown")
     marks: bool = Field(True, description="whether the words are marked that the evidence does not back")
+    parts: bool = Field(
+        True, description="whether sentences are divided into the parts that can be true or false"
+    )
+    max_sentences: int = Field(
+        1000, ge=1, le=100_000, description="sentences that are checked; the others are listed"
+    )
+    min_confidence: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="verdicts less probable are NOT ENOUGH INFO; by default as the server's setting",
+    )
     stream: bool = Field(True, description="one event per sentence; false: one JSON document at the end")
 
 
