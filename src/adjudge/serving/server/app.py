@@ -18,7 +18,7 @@ from starlette.staticfiles import StaticFiles
 
 from adjudge import __version__
 from adjudge.errors import AdjudgeError
-from adjudge.serving.server import api, libraries
+from adjudge.serving.server import api, experiments, libraries, reference
 from adjudge.serving.server.engine import Engine
 from adjudge.serving.server.faults import Failed, fault_record, status_of
 from adjudge.serving.server.logs import RequestLog
@@ -79,6 +79,8 @@ def create_app(
     app.state.engine, app.state.settings, app.state.access = engine, settings, access
     app.include_router(api.router)
     app.include_router(libraries.router)
+    app.include_router(experiments.router)
+    app.include_router(reference.router)
     _add_probes(app, engine)
     _add_page(app)
     _add_handlers(app)

@@ -306,3 +306,19 @@ class BatchLine(BaseModel):
     id: int | str | None = None
     corpus: CorpusName = None
     evidence: list[SentenceText | GivenEvidence] | None = Field(None, max_length=100)
+
+
+class ExperimentRecord(BaseModel):
+    """A folder of runs."""
+
+    name: str
+    runs: int
+    finished: int
+    changed: str = Field(description="when the folder last changed, UTC")
+    report: bool = Field(description="whether /runs/report?name=… shows one")
+
+
+class ExperimentsRecord(BaseModel):
+    """The experiments of the server's folders."""
+
+    experiments: list[ExperimentRecord]
