@@ -11,7 +11,7 @@ SHELL := /bin/bash
 
 PYTHON ?= python3
 WORKERS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
-EXTRAS ?= documents,offline,ray,report,dev
+EXTRAS ?= documents,offline,ray,report,serve,dev
 TORCH_INDEX ?=
 
 VENV := .venv

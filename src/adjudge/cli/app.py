@@ -16,6 +16,7 @@ from adjudge.cli import (
     experiments,
     models,
     scoring,
+    serving,
     training,
     tuning,
     verifying,
@@ -48,6 +49,7 @@ for command in (
     experiments.report,
 ):
     app.command(no_args_is_help=True)(command)
+app.command()(serving.serve)
 app.add_typer(data.app, name="data")
 app.add_typer(models.app, name="model")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -28,7 +29,9 @@ def predict(model: RowJudge, examples: Iterable[Example], states: Path | None = 
     model.module.eval()
     for window in chunks(examples, WINDOW):
         # Without labels: a verdict does not depend on gold, which may use labels the model never met.
+        began = time.perf_counter()
         data = tokenize((replace(e, label=None) for e in window), model.writer, model.labels)
+        _observe(model, "tokenisation", began)
         if states is not None:
             data = cache_states(model.module.backbone, data, states)
         verdicts: dict[int, Verdict] = {}
@@ -44,9 +47,16 @@ def outputs(model: RowJudge, data: Dataset) -> Iterator[tuple[list[int], ModelOu
     device = next(model.module.parameters()).device
     order = np.argsort(data.claim_tokens(), kind="stable").tolist()
     for claims in cut_into_batches(data, order, model.batch_tokens):
+        began = time.perf_counter()
         with torch.inference_mode():
             output = model.module(data.batch(claims).to(device))
+        _observe(model, "inference", began)
         yield claims, output  # outside: a mode held over a yield would hold for the caller too
+
+
+def _observe(model: RowJudge, stage: str, began: float) -> None:
+    if model.observe is not None:
+        model.observe(stage, time.perf_counter() - began)
 
 
 def log_probabilities(model: RowJudge, data: Dataset) -> Tensor:
