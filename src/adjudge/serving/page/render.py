@@ -30,17 +30,17 @@ class ModelView:
         """Judge, weights, how evidence is selected, calibration and threshold, as far as they are known."""
         settings = self._settings
         identity = _reader(dict(self._engine.verifier.judge.identity))
-        judge = ", ".join(str(identity[key]) for key in ("kind", "backbone") if identity.get(key))
+        judge = " on ".join(str(identity[key]) for key in ("kind", "backbone") if identity.get(key))
         lines = [("Judge", f"{self.name} ({judge})" if judge else self.name)]
         if weights := identity.get("weights"):
             lines.append(("Weights", f"SHA-256 {str(weights)[:16]}…"))
         lines.append(
             ("Evidence", f"the {settings.k} best of {settings.candidates} sentences, selected by {settings.selector}")
         )
-        calibrated = "fitted on held-out claims, then mixed with the facts compared"
-        if (temperature := identity.get("temperature")) is not None:
-            calibrated = f"temperature {float(temperature):.2f}, {calibrated}"
-        lines.append(("Probabilities", calibrated))
+        mixed = "mixed with what the comparison of facts says"
+        temperature = identity.get("temperature")
+        calibration = "" if temperature is None else f"calibrated (temperature {float(temperature):.2f}), then "
+        lines.append(("Probabilities", f"{calibration}{mixed}"))
         least = settings.min_confidence
         threshold = f"below {least:.0%} the answer is “not enough info”" if least else "none: the likeliest answer counts"
         return [*lines, ("Threshold", threshold)]
@@ -50,7 +50,7 @@ def _reader(identity: dict[str, Any]) -> dict[str, Any]:
     """The identity of the judge that reads, within those that mix or calibrate its answers."""
     while isinstance(identity.get("judge"), dict) and identity["judge"]:
         identity = identity["judge"]
-    settings = identity.get("settings")
+    settings = identity.get("model")
     return {**settings, **identity} if isinstance(settings, dict) else identity
 
 

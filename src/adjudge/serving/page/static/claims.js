@@ -85,6 +85,7 @@ async function start() {
   byId("start").hidden = true;
   byId("stop").hidden = false;
   byId("intro").hidden = true;
+  document.body.classList.add("has-result");
   const controller = running = new AbortController();
   draw();
   try {
