@@ -26,7 +26,6 @@ const say = (words) => { byId("status").textContent = words; };
 
 function showResult() {
   document.body.classList.add("has-result");
-  byId("intro").hidden = true;
   byId("empty").hidden = true;
 }
 

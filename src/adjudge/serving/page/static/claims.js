@@ -84,7 +84,6 @@ async function start() {
   byId("table").hidden = false;
   byId("start").hidden = true;
   byId("stop").hidden = false;
-  byId("intro").hidden = true;
   document.body.classList.add("has-result");
   const controller = running = new AbortController();
   draw();
