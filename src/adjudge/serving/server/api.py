@@ -42,6 +42,7 @@ _MEANINGS = {
     400: "The request is not HTTP or JSON as it should be",
     401: "A token is needed",
     403: "Another site's page, or another host name",
+    408: "The rest of the request did not come in time",
     404: "No such corpus or document",
     409: "The name is taken, or the corpus cannot be changed here",
     413: "More than a limit of the server",
@@ -55,7 +56,7 @@ _MEANINGS = {
 
 def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The errors of a route, for its description."""
-    always = (400, 401, 403, 413, 415, 422, 503)
+    always = (400, 401, 403, 408, 413, 415, 422, 503)
     return {
         status: {"model": ErrorRecord, "description": _MEANINGS[status]}
         for status in sorted({*always, *statuses})
@@ -126,12 +127,18 @@ async def search(body: SearchRequest, engine: EngineParameter) -> Response:
 )
 async def check(body: CheckRequest, engine: EngineParameter) -> Response:
     """Check a whole text: one server-sent event for each sentence, then a summary."""
+    from adjudge.data.clauses import split_by_rules
     from adjudge.serving.check.check import CheckOptions
     from adjudge.serving.check.export import check_record, sentence_record
     from adjudge.serving.check.records import Check, CheckedSentence
 
+    least = engine.verifier.settings.min_confidence if body.min_confidence is None else body.min_confidence
     options = CheckOptions(
-        markdown=body.markdown, marks=body.marks, min_confidence=engine.verifier.settings.min_confidence
+        markdown=body.markdown,
+        splitter=split_by_rules if body.parts else None,
+        marks=body.marks,
+        max_sentences=body.max_sentences,
+        min_confidence=least,
     )
     corpus = engine.library.get(body.corpus)
     sentences = engine.check(body.text, corpus.name, options)

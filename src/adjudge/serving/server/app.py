@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import anyio.to_thread
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from fastapi.telemetry import TelemetryConfig
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
@@ -22,7 +23,7 @@ from adjudge.serving.server.engine import Engine
 from adjudge.serving.server.faults import Failed, fault_record, status_of
 from adjudge.serving.server.logs import RequestLog
 from adjudge.serving.server.records import json_response
-from adjudge.serving.server.security import Access, BodyRefused, Guard
+from adjudge.serving.server.security import Access, Guard
 from adjudge.serving.server.settings import ServerSettings
 
 if TYPE_CHECKING:
@@ -30,7 +31,17 @@ if TYPE_CHECKING:
 
 PAGE = "adjudge.serving.page"
 """A package with ``router``, the routes of the page; its folder ``static`` is served at ``/static``."""
-_CODES = {404: "not_found", 405: "method_not_allowed", 400: "bad_request"}
+_CODES = {
+    400: "bad_request",
+    404: "not_found",
+    405: "method_not_allowed",
+    408: "too_slow",
+    413: "too_large",
+}
+_SILENCE = TelemetryConfig(
+    tracing=False, metrics=False, logs=False, operation_spans=False, auto_configure=False
+)
+"""FastAPI's own telemetry stays off, whatever the environment says."""
 
 
 def create_app(
@@ -61,6 +72,7 @@ def create_app(
         summary="Fact verification: find the evidence, weigh it, decide.",
         docs_url=None,  # they load scripts from elsewhere; see adjudge.serving.server.reference
         redoc_url=None,
+        telemetry=_SILENCE,
         openapi_url="/openapi.json",
         lifespan=lifespan,
     )
@@ -131,10 +143,6 @@ def _add_handlers(app: FastAPI) -> None:
         )
         response.headers.update(error.headers or {})
         return response
-
-    @app.exception_handler(BodyRefused)
-    async def refused(request: Request, error: BodyRefused) -> Response:
-        return json_response(fault_record(error.code, str(error)), error.status)
 
     @app.exception_handler(Exception)
     async def failure(request: Request, error: Exception) -> Response:

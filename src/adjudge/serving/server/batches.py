@@ -35,11 +35,17 @@ async def spool(request: Request, engine: Engine, content_type: str) -> IO[bytes
     engine.verifier  # noqa: B018  # raises while it is being loaded
     body = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115
     lines = 0
-    async for chunk in request.stream():
-        body.write(chunk)
-        lines += chunk.count(b"\n")
-        if lines > engine.settings.max_batch:
-            raise TooLarge(f"More than {engine.settings.max_batch:,} lines; send the rest in another batch.")
+    try:
+        async for chunk in request.stream():
+            body.write(chunk)
+            lines += chunk.count(b"\n")
+            if lines > engine.settings.max_batch:
+                raise TooLarge(
+                    f"More than {engine.settings.max_batch:,} lines; send the rest in another batch."
+                )
+    except BaseException:
+        body.close()
+        raise
     body.seek(0)
     return body
 
@@ -70,8 +76,10 @@ def _lines(body: IO[bytes]) -> Iterator[tuple[int, bytes]]:
 async def _answer(number: int, line: bytes, engine: Engine, corpus: str | None) -> bytes:
     claim_id: ClaimId | None = None
     try:
-        record = _parse(line)
-        claim_id = record.id if record.id is not None else number
+        values = _decode(line)
+        claim_id = values.get("id") if isinstance(values.get("id"), (int, str)) else None
+        record = _parse(values)
+        claim_id = number if claim_id is None else claim_id
         while True:
             try:
                 value = await _verdict(record, claim_id, engine, corpus)
@@ -99,10 +107,15 @@ async def _verdict(
     return public_verdict(await engine.verify(record.claim, name, claim_id), engine.library.get(name))
 
 
-def _parse(line: bytes) -> BatchLine:
+def _decode(line: bytes) -> dict[str, Any]:
     try:
-        return BatchLine.model_validate(msgspec.json.decode(line))
+        return msgspec.json.decode(line, type=dict[str, Any])
+    except BAD_JSON as error:
+        raise Fault(f"not a JSON object ({error}).") from None
+
+
+def _parse(values: dict[str, Any]) -> BatchLine:
+    try:
+        return BatchLine.model_validate(values)
     except ValidationError as error:
         raise Fault("; ".join(problems_in(error)) + ".") from None
-    except BAD_JSON as error:
-        raise Fault(f"not JSON ({error}).") from None

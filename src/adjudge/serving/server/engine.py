@@ -6,11 +6,11 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from adjudge.errors import AdjudgeError
 from adjudge.serving.server.corpora import Corpora, Corpus
 from adjudge.serving.server.faults import Fault, NotFound, NotReady, Overloaded, Stopping, TimedOut, TooLarge
 from adjudge.serving.server.metrics import Metrics
@@ -59,6 +59,8 @@ class Engine:
         self.metrics = Metrics(self)
         self.problem: str | None = None
         """Why the model could not be loaded."""
+        self.on_failure: Callable[[], None] = lambda: None
+        """Called when the model could not be loaded."""
         self._verifier = verifier
         self._reader: Judge | None = None
         self._ready = threading.Event()
@@ -246,9 +248,11 @@ class Engine:
         try:
             verifier = self._verifier or Verifier(self.settings.verifier)
             verifier.loaded_selector()
-        except (AdjudgeError, OSError) as error:
-            self.problem = str(error)
+        except Exception as error:  # whatever it is, somebody must hear of it
+            self.problem = str(error) or type(error).__name__
+            self.on_failure()
             return
+        verifier = copy(verifier)  # the caller's own stays as it is
         reader = reading_judge(verifier.judge)
         if isinstance(reader, RowJudge):
             reader = replace(reader, observe=self.metrics.observe_stage)

@@ -14,6 +14,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from adjudge.serving.server.metrics import Metrics
 
 LOGGER = "adjudge.server"
+MAX_BODY = 4096
+"""Bytes of a request that are logged where texts are."""
 
 
 class JsonLines(logging.Formatter):
@@ -67,9 +69,16 @@ class RequestLog:
                 size += len(message.get("body", b""))
             await send(message)
 
+        body = bytearray()
+
+        async def read(wanted: int = MAX_BODY) -> Message:
+            message = await receive()
+            body.extend(message.get("body", b"")[: wanted - len(body)])
+            return message
+
         failure: BaseException | None = None
         try:
-            await self.app(scope, receive, watch)
+            await self.app(scope, read if self.log_texts else receive, watch)
         except BaseException as error:
             failure = error
             raise
@@ -88,7 +97,7 @@ class RequestLog:
             if self.log_texts:
                 fields["path"] = scope["path"]
                 fields["query"] = scope["query_string"].decode("latin-1")
-                fields["claim"] = scope.get("state", {}).get("claim")
+                fields["body"] = body.decode("utf-8", "replace")
             if failure is not None:
                 fields["failure"] = type(failure).__name__
             level = logging.ERROR if status >= 500 and status != 503 else logging.INFO

@@ -28,8 +28,9 @@ def serve(settings: ServerSettings, announce: Callable[[str], None]) -> None:
     set_up_logs()
     access = Access.of(settings)
     listener = _listen(settings.host, settings.port)
+    app = create_app(settings, access=access)
     config = uvicorn.Config(
-        create_app(settings, access=access),
+        app,
         log_config=None,
         access_log=False,
         server_header=False,
@@ -40,11 +41,19 @@ def serve(settings: ServerSettings, announce: Callable[[str], None]) -> None:
     )
     announce(link(settings.host, listener.getsockname()[1], access))
     with contextlib.suppress(KeyboardInterrupt), listener:
+        server = uvicorn.Server(config)
+
+        def stop() -> None:
+            server.should_exit = True
+
+        app.state.engine.on_failure = stop
         before = signal.signal(signal.SIGTERM, signal.SIG_IGN)  # uvicorn passes it on when it has stopped
         try:
-            uvicorn.Server(config).run(sockets=[listener])
+            server.run(sockets=[listener])
         finally:
             signal.signal(signal.SIGTERM, before)
+    if app.state.engine.problem is not None:
+        raise ConfigError(app.state.engine.problem)
 
 
 def link(host: str, port: int, access: Access) -> str:

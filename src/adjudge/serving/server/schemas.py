@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from adjudge.serving.server.settings import MAX_CLAIM
 
-
-def _valid(text: str) -> str:
-    """Text without lone surrogates, which JSON can spell but UTF-8 cannot."""
-    return text.encode("utf-8", "replace").decode()
-
-
-Text = Annotated[str, AfterValidator(_valid)]
+SentenceText = Annotated[str, Field(max_length=20_000)]
+ShortText = Annotated[str, Field(max_length=1000)]
 ClaimText = Annotated[
-    Text, Field(min_length=1, max_length=MAX_CLAIM, description="one statement that can be true or false")
+    str,
+    Field(min_length=1, max_length=MAX_CLAIM, description="one statement that can be true or false"),
 ]
 CorpusName = Annotated[
-    Text | None, Field(max_length=64, description="where to look; the server's first corpus if left out")
+    ShortText | None, Field(description="where to look; the server's first corpus if left out")
 ]
-Identity = Annotated[int | Text, Field(description="given back with the answer")]
+Identity = Annotated[int | str, Field(description="given back with the answer")]
 _CLAIM = "The Ellery Bridge was opened in 1932."
 _SENTENCE = "The Ellery Bridge was opened on 4 May 1931."
 
@@ -33,11 +29,11 @@ class _Request(BaseModel):
 class GivenEvidence(_Request):
     """A sentence with what is known about it."""
 
-    text: Annotated[Text, Field(max_length=20_000)]
-    title: Annotated[Text, Field(max_length=1000)] = ""
-    page: Annotated[Text, Field(max_length=1000)] = ""
+    text: SentenceText
+    title: ShortText = ""
+    page: ShortText = ""
     line: int = Field(-1, ge=-1, le=2**31 - 1)
-    context: Annotated[Text, Field(max_length=20_000)] = ""
+    context: SentenceText = ""
 
 
 class VerifyRequest(_Request):
@@ -59,7 +55,7 @@ class ClassifyRequest(_Request):
 
     claim: ClaimText
     evidence: Annotated[
-        list[Annotated[Text, Field(max_length=20_000)] | GivenEvidence],
+        list[SentenceText | GivenEvidence],
         Field(max_length=100, description="sentences: texts, or objects that say where they stand"),
     ]
     id: Identity = 0
@@ -73,10 +69,22 @@ class CheckRequest(_Request):
         extra="forbid", json_schema_extra={"examples": [{"text": f"{_CLAIM} It carries trams."}]}
     )
 
-    text: Text
+    text: str
     corpus: CorpusName = None
     markdown: bool = Field(True, description="whether the text is Markdown")
     marks: bool = Field(True, description="whether the words are marked that the evidence does not back")
+    parts: bool = Field(
+        True, description="whether sentences are divided into the parts that can be true or false"
+    )
+    max_sentences: int = Field(
+        1000, ge=1, le=100_000, description="sentences that are checked; the others are listed"
+    )
+    min_confidence: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="verdicts less probable are NOT ENOUGH INFO; by default as the server's setting",
+    )
     stream: bool = Field(True, description="one event per sentence; false: one JSON document at the end")
 
 
@@ -295,8 +303,6 @@ class BatchLine(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     claim: ClaimText
-    id: int | Text | None = None
+    id: int | str | None = None
     corpus: CorpusName = None
-    evidence: list[Annotated[Text, Field(max_length=20_000)] | GivenEvidence] | None = Field(
-        None, max_length=100
-    )
+    evidence: list[SentenceText | GivenEvidence] | None = Field(None, max_length=100)

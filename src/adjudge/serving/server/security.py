@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import msgspec
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -39,6 +40,8 @@ OPEN_PATHS = frozenset({"/healthz", "/readyz"})
 """What a load balancer asks, without a token."""
 LARGE_PATHS = ("/v1/batch", "/v1/corpora/", "/upload")
 """Where a body may be as large as an upload."""
+JSON_PATHS = frozenset({"/v1/verify", "/v1/classify", "/v1/search", "/v1/check", "/v1/corpora"})
+"""Where a body must say that it is JSON; a form of another site cannot."""
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
@@ -151,10 +154,7 @@ class Guard:
             return
         limit = self._limit(scope["path"])
         body = _Body(receive, limit, self.settings.read_timeout)
-        try:
-            await self.app(scope, body.receive, send_with_headers)
-        except BodyRefused as error:
-            await _refuse(error.status, error.code, str(error))(scope, receive, send_with_headers)
+        await self.app(scope, body.receive, send_with_headers)
 
     def _limit(self, path: str) -> int:
         large = path.startswith(LARGE_PATHS)
@@ -184,6 +184,13 @@ class Guard:
             )
             refusal.headers["www-authenticate"] = "Bearer"
             return refusal
+        content_type = headers.get("content-type", "").partition(";")[0].strip().lower()
+        if method == "POST" and path in JSON_PATHS and content_type != "application/json":
+            return _refuse(
+                415,
+                "unsupported_media_type",
+                f"Content-Type {content_type or 'none'}: expected application/json.",
+            )
         length = headers.get("content-length", "")
         if length.isdigit() and int(length) > self._limit(path):
             return _refuse(413, "too_large", f"The request has more than {self._limit(path):,} bytes.")
@@ -207,13 +214,8 @@ class Guard:
             answered.append("vary", "Origin")
 
 
-class BodyRefused(Exception):
+class BodyRefused(HTTPException):
     """A body that is too large or too slow."""
-
-    def __init__(self, status: int, code: str, message: str) -> None:
-        super().__init__(message)
-        self.status = status
-        self.code = code
 
 
 class _Body:
@@ -233,14 +235,12 @@ class _Body:
         try:
             message = await asyncio.wait_for(self._receive(), self._timeout)
         except TimeoutError:
-            raise BodyRefused(
-                408, "too_slow", f"No more of the request came in {self._timeout:g} seconds."
-            ) from None
+            raise BodyRefused(408, f"No more of the request came in {self._timeout:g} seconds.") from None
         if message["type"] == "http.request":
             self._left -= len(message.get("body", b""))
             self._whole = not message.get("more_body", False)
             if self._left < 0:
-                raise BodyRefused(413, "too_large", f"The request has more than {self._limit:,} bytes.")
+                raise BodyRefused(413, f"The request has more than {self._limit:,} bytes.")
         return message
 
 
@@ -254,7 +254,5 @@ def _equal(one: str, other: str) -> bool:
 
 def _host_name(host: str) -> str:
     """The name of a Host header without its port, in small letters."""
-    if host.startswith("["):
-        return host[: host.find("]") + 1].lower()
     name, colon, port = host.rpartition(":")
     return (name if colon and port.isdigit() else host).lower().rstrip(".")
