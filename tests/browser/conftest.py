@@ -37,7 +37,7 @@ FLAGS = (
 DESKTOP, PHONE = (1280, 860), (390, 844)
 EDGES = ((0.2, 0.7, 0.1), (0.6, 0.3, 0.1), (0.5, 0.4, 0.1))
 
-expect.set_options(timeout=20_000)
+expect.set_options(timeout=60_000)
 
 
 @pytest.fixture(scope="session")

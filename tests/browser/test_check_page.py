@@ -175,12 +175,12 @@ def test_a_permalink_shows_the_result_again(open_page: OpenPage, address: str) -
 
 def test_a_long_text_travels_behind_the_hash(open_page: OpenPage, address: str) -> None:
     page = open_page(address)
-    text = "\n\n".join([WRONG] + [f"{RIGHT} The library has {n} doors, as the plan says." for n in range(60)])
-    check(page, text)
+    questions = [f"Who knows whether the public library of Port Ellery has {n} doors?" for n in range(80)]
+    check(page, " ".join([WRONG, *questions]))  # which are not checked
     assert "#text=" in page.url and "text=" not in page.url.partition("#")[0]
     again = open_page(page.url)
     expect(again.locator("#status")).to_contain_text("Done")
-    assert again.locator(".row").count() == page.locator(".row").count() == 121
+    assert again.locator(".row").count() == page.locator(".row").count() == 81
 
 
 @pytest.mark.parametrize("name", ["json", "csv", "html"])
@@ -203,7 +203,7 @@ def test_the_result_can_be_taken_away(open_page: OpenPage, address: str, name: s
         assert [row["state"] for row in rows] == ["SUPPORTS", "REFUTES"]
         assert rows[1]["marked words"] == "1934" and rows[1]["document"] == "ellery-bridge.md"
     else:
-        assert "<mark" in content and "1934" in content and "http" not in content.partition("<body")[0]
+        assert "<mark" in content and "1934" in content and "://" not in content.partition("<body")[0]
 
 
 def test_the_theme_can_be_changed_and_is_kept(open_page: OpenPage, address: str) -> None:

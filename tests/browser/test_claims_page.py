@@ -58,7 +58,7 @@ def test_the_verdict_of_a_row_is_that_of_its_own_page(open_page: OpenPage, addre
 def test_rows_can_be_sorted_and_filtered(open_page: OpenPage, address: str, tmp_path: Path) -> None:
     page = open_page(f"{address}/claims")
     run(page, as_csv(tmp_path / "claims.csv"))
-    head = page.get_by_role("columnheader", name="id")
+    head = page.get_by_role("columnheader", name="id", exact=True)
     head.get_by_role("button").click()
     assert column(page, 1) == ["a", "b", "c", "d"]
     expect(head).to_have_attribute("aria-sort", "ascending")

@@ -11,6 +11,7 @@ import msgspec
 from fastapi import APIRouter, Query, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 
+from adjudge.data.documents import SUFFIXES
 from adjudge.errors import AdjudgeError
 from adjudge.serving.page.claims import claim_records, read_claims
 from adjudge.serving.page.documents import AROUND, document_view, read_mark
@@ -28,6 +29,8 @@ router = APIRouter(include_in_schema=False)
 LINES = "application/x-ndjson"
 MOST_DOCUMENTS = 5000
 """Files of a corpus that are looked at for examples."""
+INDEX_SECONDS = 20.0
+"""How long the page waits for the sample documents to be indexed."""
 TITLES = {
     "loading": "Not ready yet.",
     "stopping": "The server is stopping.",
@@ -162,6 +165,9 @@ async def add_samples(request: Request) -> Response:
         for file in sample_documents():
             with file.open("rb") as stream:
                 await anyio.to_thread.run_sync(library.add_document, SAMPLES, file.name, stream, 1 << 20)
+    with anyio.move_on_after(INDEX_SECONDS):
+        while len(library.get(SAMPLES).documents()) < len(sample_documents()):
+            await anyio.sleep(0.1)
     return RedirectResponse(f"/?corpus={SAMPLES}", 303)
 
 
@@ -189,7 +195,7 @@ async def _page(request: Request, text: str, corpus: str) -> Response:
         "corpus": name,
         "corpora": _corpora(engine.library),
         "examples": await anyio.to_thread.run_sync(_examples, found) if found else [],
-        "uploads": True,
+        "suffixes": ",".join(SUFFIXES),
         "max_text": engine.settings.max_text,
         "model": ModelView(engine),
     }

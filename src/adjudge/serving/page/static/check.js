@@ -215,7 +215,7 @@ async function addDocuments(files) {
   box.replaceChildren(words, bar);
   box.hidden = false;
   try {
-    const { record, refused } = await upload(files, (message, done, total) => {
+    const { record, refused } = await upload(files, byId("files").accept.split(","), (message, done, total) => {
       words.textContent = `${message} …`;
       bar.max = total || 1;
       bar.value = done;
@@ -223,7 +223,8 @@ async function addDocuments(files) {
     const count = record.documents === 1 ? "1 document" : `${record.documents.toLocaleString("en")} documents`;
     for (const option of [...corpus.options]) if (!option.value) option.remove();
     corpus.add(new Option(`${record.name} (${count})`, record.name, true, true));
-    words.textContent = `${count} ready, ${record.sentences.toLocaleString("en")} sentences. Type a claim about them.`;
+    const size = record.sentences === 1 ? "1 sentence" : `${record.sentences.toLocaleString("en")} sentences`;
+    words.textContent = `${count} ready, ${size}. Type a claim about what they say.`;
     bar.remove();
     if (refused.length) {
       const list = document.createElement("ul");

@@ -24,23 +24,28 @@ async function create(base) {
   throw new Error(`There are already ${MOST_NAMES} corpora called ${base}.`);
 }
 
-// Sends the files; `report` gets (words, done, total). Gives the corpus's record and the files that were refused.
-export async function upload(files, report) {
-  if (!files.length) throw new Error("Those are folders. Drop the files themselves.");
+// Sends the files whose names end in one of `suffixes`; `report` gets (words, done, total). Gives the corpus's record and
+// the files that were left out.
+export async function upload(all, suffixes, report) {
+  if (!all.length) throw new Error("Those are folders. Drop the files themselves.");
+  const readable = (file) => suffixes.some((suffix) => file.name.toLowerCase().endsWith(suffix));
+  const files = all.filter(readable);
+  const refused = all.filter((file) => !readable(file)).map((file) => `${file.name}: this type of file cannot be read.`);
+  if (!files.length) throw new Error(`${refused.join(" ")} Those that can be read end in ${suffixes.join(" ")}.`);
   if (files.length > MOST_FILES) throw new Error(`${files.length} files; at most ${MOST_FILES} can be added at once.`);
   const name = await create(corpusName(files));
-  const refused = [];
+  let sent = 0;
   for (const [number, file] of files.entries()) {
     report(`Sending ${file.name}`, number, files.length);
     try {
       const url = `/v1/corpora/${encodeURIComponent(name)}/documents/${encodeURIComponent(file.name)}`;
       const headers = { "content-type": "application/octet-stream" };
       await request(url, { method: "PUT", headers, body: file }, () => report("Waiting for the server", number, files.length));
+      sent += 1;
     } catch (error) {
       refused.push(`${file.name}: ${error.message}`);
     }
   }
-  const sent = files.length - refused.length;
   if (!sent) {
     await request(`/v1/corpora/${encodeURIComponent(name)}`, { method: "DELETE" });
     throw new Error(refused.join(" "));
