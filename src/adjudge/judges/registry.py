@@ -9,6 +9,7 @@ KINDS = {
     "kgat": "adjudge.judges.kgat:KGAT",
     "mixture": "adjudge.judges.mixture:Mixture",
     "concat": "adjudge.judges.concat:Concat",
+    "gear": "adjudge.judges.gear:GEAR",
 }
 """The heads of row models: ``[model] kind`` → ``module:Class``.
 
