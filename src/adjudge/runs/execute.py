@@ -265,6 +265,7 @@ def _judge(work: _Work) -> None:
     """Predict and score the test claims; and predict the dev claims, for calibration, before the first of them."""
     from adjudge.judges.folder import load_model
     from adjudge.judges.predict import predict
+    from adjudge.runs.speed import model_cost
 
     started, run, data = time.time(), work.run, work.settings.data
     model = load_model(run.path, work.settings.training.freeze_layers)
@@ -278,7 +279,8 @@ def _judge(work: _Work) -> None:
     scores = score(judgement.predictions, data.gold or data.test or "", data.label_set)
     write_json(judgement.scores, scores.to_dict())
     files = data_files(data, TEST_FILES)
-    judgement.finish({"data": files, "command": work.command, **provenance(started)})
+    cost = model_cost(model, read_examples(data.test or "", labels=data.label_set))
+    judgement.finish({"data": files, "command": work.command, **cost, **provenance(started)})
 
 
 def is_judged(run: RunFolder, data: DataSettings) -> bool:
