@@ -198,6 +198,12 @@ class TrainingSettings(BaseModel):
         True, description="keep what frozen layers give; for one pass it saves nothing"
     )
     freeze_embeddings: bool = Field(False, description="keep the backbone's token embeddings as they are")
+    mixup: float = Field(
+        0,
+        ge=0,
+        allow_inf_nan=False,
+        description="mix the states of two claims by Beta(mixup, mixup); 0: not at all",
+    )
     eval_every: int = Field(100, ge=1, description="optimizer steps between evaluations")
     seed: int = Field(0, ge=0, description="decides initial weights, order and dropout")
     shuffle_evidence: bool = Field(True, description="show the sentences of a claim in random order")
