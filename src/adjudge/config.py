@@ -62,6 +62,10 @@ class DataSettings(BaseModel):
     test: Path | None = Field(None, description="claims to predict and score when training is done")
     gold: Path | None = Field(None, description="gold groups of the test claims, for the FEVER score")
     field: Literal["evidence", "retrieved"] = Field("evidence", description="which sentences to train on")
+    single: bool = Field(
+        False,
+        description="each sentence an example: gold ones (score 1) have the claim's label, others are not enough",
+    )
     limit: int | None = Field(
         None, ge=1, description="train on at most this many claims, from the start of the file"
     )
