@@ -31,6 +31,8 @@ RULES = "rules"
 LOADERS = {
     "hf": "adjudge.judges.hf:load_classifier",
     "hf-joined": "adjudge.judges.hf:load_joined_classifier",
+    "prover": "adjudge.judges.proof.prover:load_prover",
+    "proofver": "adjudge.judges.proof.seq2seq:load_proofver",
 }
 """Judges called ``prefix:source``: prefix → what loads one, given the source, ``device=`` and ``class_names=``."""
 
