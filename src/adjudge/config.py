@@ -62,6 +62,10 @@ class DataSettings(BaseModel):
     test: Path | None = Field(None, description="claims to predict and score when training is done")
     gold: Path | None = Field(None, description="gold groups of the test claims, for the FEVER score")
     field: Literal["evidence", "retrieved"] = Field("evidence", description="which sentences to train on")
+    single: bool = Field(
+        False,
+        description="each sentence an example: gold ones (score 1) have the claim's label, others are not enough",
+    )
     limit: int | None = Field(
         None, ge=1, description="train on at most this many claims, from the start of the file"
     )
@@ -198,6 +202,12 @@ class TrainingSettings(BaseModel):
         True, description="keep what frozen layers give; for one pass it saves nothing"
     )
     freeze_embeddings: bool = Field(False, description="keep the backbone's token embeddings as they are")
+    mixup: float = Field(
+        0,
+        ge=0,
+        allow_inf_nan=False,
+        description="mix the states of two claims by Beta(mixup, mixup); 0: not at all",
+    )
     eval_every: int = Field(100, ge=1, description="optimizer steps between evaluations")
     seed: int = Field(0, ge=0, description="decides initial weights, order and dropout")
     shuffle_evidence: bool = Field(True, description="show the sentences of a claim in random order")
