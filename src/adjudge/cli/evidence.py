@@ -318,12 +318,12 @@ def open_with_progress(corpus: Path | None, selector: str = "fusion") -> Index:
 
 def pipeline_over(opened: Index, settings: VerifierSettings, inject_gold: bool = False) -> EvidencePipeline:
     """What retrieves evidence from an opened corpus."""
-    from adjudge.encoders.device import pick_device
+    from adjudge.encoders.device import device_name
     from adjudge.retrieval import EvidencePipeline, open_retriever
     from adjudge.retrieval.selectors import load_selector
 
-    device = pick_device(settings.device)
-    retriever = open_retriever(opened, settings.selector, device, settings.precision)
-    selector = load_selector(settings.selector, device=device, precision=settings.precision)
+    device, precision, runtime = device_name(settings.device), settings.precision, settings.runtime
+    retriever = open_retriever(opened, settings.selector, device, precision, runtime)
+    selector = load_selector(settings.selector, device=device, precision=precision, runtime=runtime)
     pipeline = EvidencePipeline(retriever, selector, settings.candidates, settings.k)
     return pipeline.with_gold(retriever.retrieve_within) if inject_gold else pipeline
