@@ -31,6 +31,7 @@ ACTIVATIONS: Mapping[str, Callable[[], nn.Module]] = {
     "relu": nn.ReLU,
 }
 
+
 class Linear(nn.Linear):
     """Without weights of its own: loading them is faster than drawing random ones first."""
 

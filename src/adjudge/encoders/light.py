@@ -1,7 +1,7 @@
 """Encoders that we know, run with NumPy and the native library alone: no torch to import, for verdicts at once.
 
-What they give is what ``Backbone`` gives, up to rounding. In whole numbers the native library runs all layers; in single
-precision NumPy does, with its own library's matrix products.
+What they give is what ``Backbone`` gives, up to rounding. In whole numbers the native library runs all layers, in
+single precision NumPy with the matrix products of its own library.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The native library: native.cpp and what it includes, built for this machine when first needed, kept in the user's cache.
+"""The native library: native.cpp and what it includes, built for this machine when first needed, kept in a cache.
 
 Nothing depends on it. Without a compiler, with a cache that cannot be written, or with ``ADJUDGE_NATIVE=0``
 in the environment, the same is computed in plain PyTorch. ``native().status`` says which it is.

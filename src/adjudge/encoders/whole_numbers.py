@@ -1,4 +1,4 @@
-"""The layers of an encoder in whole numbers, as the native library's ``adjudge_encode`` takes them; no torch to import."""
+"""The layers of an encoder in whole numbers, as the native library's ``adjudge_encode`` takes them; without torch."""
 
 from __future__ import annotations
 

@@ -40,7 +40,9 @@ def mixture(weights: Mapping[str, Array], rows: Floats) -> tuple[Floats, Floats 
     node_log_weights = log_softmax(scores)
     shares = np.exp(node_log_weights)
     everything = np.broadcast_to(shares @ rows, rows.shape)
-    logits = np.concatenate([rows, everything], axis=1) @ weights["verdict.weight"].T + weights["verdict.bias"]
+    logits = (
+        np.concatenate([rows, everything], axis=1) @ weights["verdict.weight"].T + weights["verdict.bias"]
+    )
     joint = node_log_weights[:, None] + log_softmax(logits)
     top = joint.max(axis=0)
     return top + np.log(np.exp(joint - top).sum(axis=0)), shares

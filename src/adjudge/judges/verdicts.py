@@ -47,6 +47,4 @@ def _explanation(answer: Answer, sentences: int) -> Explanation | None:
     if answer.edge_weights is None or sentences < 2:
         return None
     rows = answer.edge_weights[:sentences]
-    return Explanation(
-        edges=tuple(tuple(round(weight, 6) for weight in row[:sentences]) for row in rows)
-    )
+    return Explanation(edges=tuple(tuple(round(weight, 6) for weight in row[:sentences]) for row in rows))

@@ -214,9 +214,7 @@ class Verifier:
     def search(self, index: Index) -> IndexRetriever:
         """What searches an opened index for this verifier."""
         settings = self.settings
-        return open_retriever(
-            index, self._selects_with, self._device, settings.precision, settings.runtime
-        )
+        return open_retriever(index, self._selects_with, self._device, settings.precision, settings.runtime)
 
     @property
     def _selects_with(self) -> str | Selector:
