@@ -40,7 +40,7 @@ class LightEncoder:
         self._positions = weights["embeddings.position_embeddings.weight"]
         segmented = config.model_type in SEGMENTED
         self._segments = weights["embeddings.token_type_embeddings.weight"] if segmented else None
-        self._norm = [weights[f"embeddings.LayerNorm.{kind}"] for kind in ("weight", "bias")]
+        self._norm = (weights["embeddings.LayerNorm.weight"], weights["embeddings.LayerNorm.bias"])
         self._single = (
             [_single_layer(config, weights, n) for n in range(config.num_hidden_layers)]
             if layers is None
@@ -140,7 +140,8 @@ def relative_buckets(distances: Ints, buckets: int, farthest: int = 128) -> Ints
     size = np.abs(distances)
     log_size = np.log(np.maximum(size, 1).astype(np.float32) / exact) / math.log(farthest / exact)
     far = np.minimum(exact + (log_size * (buckets - exact)).astype(np.int64), buckets - 1)
-    return np.where(size < exact, size, far) + buckets * (distances > 0)
+    numbers: Ints = np.where(size < exact, size, far) + buckets * (distances > 0)
+    return numbers
 
 
 def gelu(x: Floats, kind: str) -> Floats:
@@ -148,7 +149,9 @@ def gelu(x: Floats, kind: str) -> Floats:
     if kind == "relu":
         return np.maximum(x, 0)
     if kind != "gelu":
-        return x / (1 + np.exp(np.minimum(-1.5957691216 * (x + 0.044715 * x * x * x), np.float32(80))))
+        slope: Floats = np.float32(-1.5957691216) * (x + np.float32(0.044715) * x * x * x)
+        smooth: Floats = x / (1 + np.exp(np.minimum(slope, np.float32(80))))
+        return smooth
     z = np.abs(x) * np.float32(math.sqrt(0.5))
     t = 1 / (1 + np.float32(0.3275911) * z)
     tail = np.full_like(x, 1.061405429)
