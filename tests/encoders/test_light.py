@@ -42,9 +42,7 @@ LENGTHS = (5, 9, 9, 17, 33, 40, 150, 3)
 SEGMENTS = (3, 9, 4, 5, 10, 39, 70, 1)
 PRECISIONS = [
     "fp32",
-    pytest.param(
-        "int16", marks=pytest.mark.skipif(not has_whole_numbers(), reason=native.native().status)
-    ),
+    pytest.param("int16", marks=pytest.mark.skipif(not has_whole_numbers(), reason=native.native().status)),
 ]
 
 
@@ -52,7 +50,10 @@ def theirs(family: str) -> Any:
     model, config, own = FAMILIES[family]
     torch.manual_seed(0)
     encoder = model(config(**SMALL, **own)).eval()
-    for name, parameter in encoder.named_parameters():  # biases and normalisation weights that are not zero and one
+    for (
+        name,
+        parameter,
+    ) in encoder.named_parameters():  # biases and normalisation weights that are not zero and one
         torch.nn.init.normal_(parameter, mean=float("LayerNorm.weight" in name), std=0.2)
     return encoder
 

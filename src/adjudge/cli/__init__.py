@@ -22,6 +22,10 @@ def main() -> None:
         _selected(sys.argv[1:])()
     except AdjudgeError as error:
         _stop(f"{error}")
+    except ModuleNotFoundError as error:
+        if error.name not in ("torch", "transformers"):
+            raise
+        _stop(f"this needs {error.name}, which is not installed here: pip install torch transformers.")
     except BrokenPipeError:
         sys.stderr.close()
         raise SystemExit(1) from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,9 +17,19 @@ if TYPE_CHECKING:
 
 def device_name(name: str) -> str:
     """The device for ``auto``, ``cpu`` or ``cuda`` by name; without loading torch where it can only be the CPU."""
-    if name == "cpu" or (name == "auto" and "torch" not in sys.modules and not _may_have_gpu()):
+    only_cpu = not has_torch() or not (_is_loaded() or _may_have_gpu())
+    if name == "cpu" or (name == "auto" and only_cpu):
         return "cpu"
     return str(pick_device(name))
+
+
+def has_torch() -> bool:
+    """Whether torch is installed; verifying with encoders that we know does without it."""
+    return _is_loaded() or ("torch" not in sys.modules and find_spec("torch") is not None)
+
+
+def _is_loaded() -> bool:
+    return sys.modules.get("torch") is not None
 
 
 def _may_have_gpu() -> bool:

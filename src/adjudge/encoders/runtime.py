@@ -3,7 +3,8 @@
 =========  ==========================================================================================
 ``light``  for encoders and heads that it knows, on a CPU; starts in a fraction of the time of torch
 ``torch``  any model, any device; training is always torch's
-``auto``   light where it computes in whole numbers, which is where it is also as fast; else torch
+``auto``   light where it computes in whole numbers, which is where it is also as fast, and where torch
+           is not installed; else torch
 =========  ==========================================================================================
 """
 
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from adjudge.config import Precision, Runtime
+from adjudge.encoders.device import has_torch
 from adjudge.encoders.light import LightEncoder, read_light_encoder
 from adjudge.encoders.loading import backbone_sha256, locate, refuse_code
 from adjudge.encoders.native import native
@@ -29,7 +31,7 @@ def runs_light(device: Any, precision: str, runtime: str) -> bool:
         raise ConfigError(f"precision {precision!r} is not one of {', '.join(get_args(Precision))}.")
     if runtime == "torch" or str(device) != "cpu" or (precision == "int16" and not has_whole_numbers()):
         return False
-    return runtime == "light" or light_precision(precision) == "int16"
+    return runtime == "light" or light_precision(precision) == "int16" or not has_torch()
 
 
 def light_precision(precision: str) -> str:
