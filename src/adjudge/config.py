@@ -44,6 +44,7 @@ def _one_of(name: str, names: Iterable[str]) -> str:
 
 
 Precision = Literal["auto", "fp32", "int16"]
+Runtime = Literal["auto", "light", "torch"]
 Origin = Literal["hub", "registry"]
 """Where an encoder is fetched from."""
 

@@ -337,15 +337,15 @@ def pipeline_over(
     discount: float | None = None,
 ) -> EvidencePipeline:
     """What retrieves evidence from an opened corpus; with a discount it follows the links of what it selects."""
-    from adjudge.encoders.device import pick_device
+    from adjudge.encoders.device import device_name
     from adjudge.retrieval import EvidencePipeline, open_retriever
     from adjudge.retrieval.links import follow_links
     from adjudge.retrieval.selectors import load_selector
     from adjudge.retrieval.titles import FuzzyTitles
 
-    device = pick_device(settings.device)
-    retriever = open_retriever(opened, settings.selector, device, settings.precision)
-    selector = load_selector(settings.selector, device=device, precision=settings.precision)
+    device, precision, runtime = device_name(settings.device), settings.precision, settings.runtime
+    retriever = open_retriever(opened, settings.selector, device, precision, runtime)
+    selector = load_selector(settings.selector, device=device, precision=precision, runtime=runtime)
     if discount is not None:
         selector = follow_links(
             selector, lambda page: [s.evidence(0.0) for s in opened.page_sentences(page)], discount

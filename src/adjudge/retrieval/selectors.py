@@ -183,7 +183,11 @@ JUDGE = "judge:"
 
 
 def load_selector(
-    name: str, embedder: Embedder | None = None, device: Any = "cpu", precision: str = "auto"
+    name: str,
+    embedder: Embedder | None = None,
+    device: Any = "cpu",
+    precision: str = "auto",
+    runtime: str = "auto",
 ) -> Selector:
     """A selector by name.
 
@@ -194,13 +198,14 @@ def load_selector(
         embedder: what ``fusion`` embeds with; by default the process's one MiniLM for this device.
         device: where the model computes.
         precision: as a judge's: ``auto``, ``fp32`` or ``int16``.
+        runtime: what ``fusion``'s MiniLM runs on: see :mod:`adjudge.encoders.runtime`.
     """
     if name == "lexical":
         return LexicalSelector()
     if name == "fusion":
         from adjudge.retrieval.sets import SetSelector
 
-        return SetSelector(Similarity(embedder or load_embedder("minilm", device, precision)))
+        return SetSelector(Similarity(embedder or load_embedder("minilm", device, precision, runtime)))
     if name.startswith(CROSS_ENCODER):
         from adjudge.retrieval.cross_encoder import CrossEncoderScorer
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from adjudge.encoders.device import pick_device
+from adjudge.encoders.device import device_name
 from adjudge.errors import ConfigError, DataError
 from adjudge.io.chunks import chunks
 from adjudge.judges.folder import load_judge
@@ -66,8 +66,10 @@ class Verifier:
             raise DataError(f"{settings.corpus}: no such index, folder or file.")
         if self._selector is None:
             check_selector(settings.selector)
-        self._device = pick_device(settings.device)
-        self.judge = judge or load_judge(settings.model, self._device, settings.precision)
+        self._device = device_name(settings.device)
+        self.judge = judge or load_judge(
+            settings.model, self._device, settings.precision, runtime=settings.runtime
+        )
         most = self.judge.max_evidence
         if most is not None and settings.k > most:
             raise ConfigError(f"k = {settings.k}: this model reads at most {most} sentences.")
@@ -213,7 +215,8 @@ class Verifier:
 
     def search(self, index: Index) -> IndexRetriever:
         """What searches an opened index for this verifier."""
-        return open_retriever(index, self._selects_with, self._device, self.settings.precision)
+        settings = self.settings
+        return open_retriever(index, self._selects_with, self._device, settings.precision, settings.runtime)
 
     @property
     def searches_by_meaning(self) -> bool:
@@ -228,7 +231,10 @@ class Verifier:
         """The selector, loaded when it is first needed."""
         if self._selector is None:
             self._selector = load_selector(
-                self.settings.selector, device=self._device, precision=self.settings.precision
+                self.settings.selector,
+                device=self._device,
+                precision=self.settings.precision,
+                runtime=self.settings.runtime,
             )
         return self._selector
 
