@@ -20,6 +20,7 @@ from adjudge.objectives.loss import Objective
 from adjudge.training.distributed import Workers
 from adjudge.training.loop import BATCH_TOKENS, MetricReport, Quality, mixed_precision, train
 from adjudge.training.progress import TrainingProgress
+from adjudge.training.teacher import Teacher
 
 
 def train_judge(
@@ -30,6 +31,7 @@ def train_judge(
     settings: TrainingSettings,
     folder: Path,
     *,
+    teacher: Teacher | None = None,
     identity: str = "",
     resume: bool = False,
     workers: Workers | None = None,
@@ -44,6 +46,7 @@ def train_judge(
         objective: log-probabilities and gold to loss.
         settings: optimizer and schedule.
         folder: the run folder.
+        teacher: another judge's probabilities on the training claims, to learn from beside their labels.
         identity: a hash of what else defines the run.
         resume: go on from ``resume.safetensors`` when it is there.
         workers: the other processes of this training.
@@ -52,7 +55,7 @@ def train_judge(
     _check_labelled(train_data, "training", model)
     if dev_data is not None:
         _check_labelled(dev_data, "dev", model)
-    task = JudgeTask(model, train_data, dev_data, objective, settings)
+    task = JudgeTask(model, train_data, dev_data, objective, settings, teacher)
     return train(task, settings, folder, identity=identity, resume=resume, workers=workers, report=report)
 
 
@@ -65,6 +68,7 @@ class JudgeTask:
     dev: Dataset | None
     objective: Objective
     settings: TrainingSettings
+    teacher: Teacher | None = None
 
     @property
     def module(self) -> nn.Module:
@@ -101,6 +105,8 @@ class JudgeTask:
             with mixed_precision(device):
                 log_probs: Tensor = self.module(batch).log_probs
             loss: Tensor = objective(log_probs, gold, total=total)
+            if self.teacher is not None:
+                loss = self.teacher.mix(loss, log_probs, part, len(claims))
             loss.backward()
             values += torch.stack([loss.detach(), (log_probs.argmax(dim=-1) == gold).sum()])
         loss_sum, right = workers.add(values).tolist()
