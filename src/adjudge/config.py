@@ -60,6 +60,9 @@ class DataSettings(BaseModel):
     holdout: float = Field(
         0, ge=0, lt=1, description="share of entities kept out of training; they are dev where none is given"
     )
+    teacher: Path | None = Field(
+        None, description="another judge's verdicts on the training claims, by id (adjudge predict)"
+    )
     test: Path | None = Field(None, description="claims to predict and score when training is done")
     gold: Path | None = Field(None, description="gold groups of the test claims, for the FEVER score")
     field: Literal["evidence", "retrieved"] = Field("evidence", description="which sentences to train on")
@@ -151,6 +154,12 @@ class ObjectiveSettings(BaseModel):
     )
     normalise: Literal["claims", "weights"] = Field(
         "claims", description="what the loss of a step is divided by: its claims, or their weights"
+    )
+    teacher_share: float = Field(
+        0.5,
+        ge=0,
+        le=1,
+        description="of the loss: cross-entropy to data.teacher's probabilities; the rest to gold",
     )
 
     @model_validator(mode="before")

@@ -99,7 +99,9 @@ def world(
 @app.command(no_args_is_help=True)
 def mix(
     name: Annotated[str, typer.Argument(help="judges, or a TOML file of sources and shares.")],
-    data: Annotated[Path, typer.Option(help="The folder that the sources' paths are below.")],
+    data: Annotated[
+        list[Path], typer.Option(help="A folder that the sources' paths are below; may be repeated.")
+    ],
     out: Annotated[Path, typer.Option(help="The folder to make: train.jsonl.gz and held_out.jsonl.gz.")],
     examples: Annotated[int | None, typer.Option(min=1, help="How many to draw, over all sources.")] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Another seed, other examples.")] = None,
@@ -109,13 +111,13 @@ def mix(
 ) -> None:
     """Mix a training file of several sources by stated shares, and a held-out file of the same.
 
-    Sources are FEVER's claims, files of claim–evidence pairs, and material made by rule: facts of ordinary documents in
-    many wordings, and claims made of sentences. Train on it in its order (`training.shuffle_claims=false`): examples
-    that differ in what changes the label stand side by side.
+    Sources are FEVER's claims, files of claim–evidence pairs, groups of evidence and claims written by hand, and
+    material made by rule: facts of ordinary documents in many wordings, and claims made of sentences. Train on it in
+    its order (`training.shuffle_claims=false`): examples that differ in what changes the label stand side by side.
 
     **Examples**
 
-    `adjudge data mix judges --data data --out mix`
+    `adjudge data mix judges --data data --data reproductions --out mix`
 
     `adjudge train --preset small-judge --train mix/train.jsonl.gz --dev mix/held_out.jsonl.gz --out runs/small`
     """

@@ -22,6 +22,7 @@ from adjudge.io.locks import lease
 from adjudge.io.temporary import report_full_disk, sweep
 from adjudge.runs.claims import check_test_files, claims_of, dev_claims
 from adjudge.runs.folder import (
+    EXAMPLE_FILES,
     FILES,
     TEST_FILES,
     TRAINING_FILES,
@@ -181,6 +182,7 @@ def _train_model(work: _Work, team: Workers, check_lease: Callable[[], None]) ->
     from adjudge.judges.folder import initialise_from
     from adjudge.judges.row_model import build
     from adjudge.training.judge import train_judge
+    from adjudge.training.teacher import read_teacher
 
     settings, reporter = work.settings, work.reporter
     labels = settings.data.label_set
@@ -202,6 +204,9 @@ def _train_model(work: _Work, team: Workers, check_lease: Callable[[], None]) ->
     stored, source = work.cache / "tokens", _examples_identity(settings, joined, share)
     data = store_tokens(training, model.writer, labels, stored, f"train {source}")
     dev = None if tuning is None else store_tokens(tuning, model.writer, labels, stored, f"dev {source}")
+    teacher = None
+    if settings.data.teacher is not None:
+        teacher = read_teacher(settings.data.teacher, data.ids, labels, settings.objective.teacher_share)
     if settings.training.freeze_layers and settings.training.cache_frozen:
         reporter.stage("caching frozen layers")
         states = work.cache / "states"
@@ -225,6 +230,7 @@ def _train_model(work: _Work, team: Workers, check_lease: Callable[[], None]) ->
         objective_for(settings, data, labels),
         settings.training,
         work.run.path,
+        teacher=teacher,
         identity=work.identity,
         resume=work.resume,
         workers=team,
@@ -247,7 +253,7 @@ def _train_model(work: _Work, team: Workers, check_lease: Callable[[], None]) ->
 def _examples_identity(settings: RunSettings, joined: bool, held_out: float = 0.0) -> str:
     """All that decides which examples a run reads, beside how they are written as rows."""
     data = settings.data.model_dump(mode="json", exclude=set(FILES))
-    data |= {name: file["sha256"] for name, file in data_files(settings.data, TRAINING_FILES).items()}
+    data |= {name: file["sha256"] for name, file in data_files(settings.data, EXAMPLE_FILES).items()}
     augmentation = None if settings.augment is None else settings.augment.model_dump(mode="json")
     shuffled = joined and settings.training.shuffle_evidence
     seed = settings.training.seed if augmentation or shuffled else None

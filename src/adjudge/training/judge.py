@@ -22,6 +22,7 @@ from adjudge.objectives.loss import Objective
 from adjudge.training.distributed import Workers
 from adjudge.training.loop import BATCH_TOKENS, MetricReport, Quality, mixed_precision, train
 from adjudge.training.progress import TrainingProgress
+from adjudge.training.teacher import Teacher
 
 
 def train_judge(
@@ -32,6 +33,7 @@ def train_judge(
     settings: TrainingSettings,
     folder: Path,
     *,
+    teacher: Teacher | None = None,
     identity: str = "",
     resume: bool = False,
     workers: Workers | None = None,
@@ -46,6 +48,7 @@ def train_judge(
         objective: log-probabilities and gold to loss.
         settings: optimizer and schedule.
         folder: the run folder.
+        teacher: another judge's probabilities on the training claims, to learn from beside their labels.
         identity: a hash of what else defines the run.
         resume: go on from ``resume.safetensors`` when it is there.
         workers: the other processes of this training.
@@ -59,7 +62,9 @@ def train_judge(
             f"training.mixup is {settings.mixup:g}, but {model.settings.kind} does not mix claims; "
             "use model.kind concat or bevers, or leave mixup at 0."
         )
-    task = JudgeTask(model, train_data, dev_data, objective, settings)
+    if settings.mixup and teacher is not None:
+        raise ConfigError("training.mixup mixes claims, and a teacher judged them one by one: use one of the two.")
+    task = JudgeTask(model, train_data, dev_data, objective, settings, teacher)
     return train(task, settings, folder, identity=identity, resume=resume, workers=workers, report=report)
 
 
@@ -72,6 +77,7 @@ class JudgeTask:
     dev: Dataset | None
     objective: Objective
     settings: TrainingSettings
+    teacher: Teacher | None = None
 
     @property
     def module(self) -> nn.Module:
@@ -114,6 +120,8 @@ class JudgeTask:
             loss: Tensor = batch.share * objective(log_probs, gold, total=total)
             if batch.partner is not None:
                 loss = loss + (1 - batch.share) * objective(log_probs, gold[batch.partner], total=total)
+            if self.teacher is not None:
+                loss = self.teacher.mix(loss, log_probs, part, len(claims))
             loss.backward()
             values += torch.stack([loss.detach(), (log_probs.argmax(dim=-1) == gold).sum()])
         loss_sum, right = workers.add(values).tolist()
