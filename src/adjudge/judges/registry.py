@@ -22,7 +22,7 @@ for it; ``held_out`` is a share of the training claims that ``fit_held_out`` get
 settings, ``[model.options]``, are a pydantic model ``Class.Settings``, where it has some.
 """
 
-PACKAGE_MODELS = {"small": "models/small", "broad": "models/broad", "large": "models/large"}
+PACKAGE_MODELS = {"small": "models/small", "large": "models/large", "fever": "models/fever"}
 """Models that come with the package: name → folder in it. The first is the one where none is named."""
 
 RULES = "rules"
