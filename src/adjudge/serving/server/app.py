@@ -23,6 +23,7 @@ from adjudge.serving.server.engine import Engine
 from adjudge.serving.server.faults import Failed, fault_record, status_of
 from adjudge.serving.server.logs import RequestLog
 from adjudge.serving.server.records import json_response
+from adjudge.serving.server.schemas import NOT_BLANK
 from adjudge.serving.server.security import Access, Guard
 from adjudge.serving.server.settings import ServerSettings
 
@@ -135,7 +136,8 @@ def _add_handlers(app: FastAPI) -> None:
         problems = []
         for problem in error.errors():
             location = ".".join(str(part) for part in problem["loc"] if part != "body")
-            problems.append(f"{location or 'body'}: {problem['msg']}")
+            message = "is empty" if problem.get("ctx", {}).get("pattern") == NOT_BLANK else problem["msg"]
+            problems.append(f"{location or 'body'}: {message}")
         return json_response(fault_record("invalid", "; ".join(problems[:10]) + "."), 422)
 
     @app.exception_handler(HTTPException)
