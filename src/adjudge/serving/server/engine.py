@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
+from adjudge.errors import ConfigError
 from adjudge.serving.server.corpora import Corpora, Corpus
 from adjudge.serving.server.faults import Fault, NotFound, NotReady, Overloaded, Stopping, TimedOut, TooLarge
 from adjudge.serving.server.metrics import Metrics
@@ -37,6 +39,25 @@ MOST_EVIDENCE = 100
 Value = TypeVar("Value")
 
 
+class Queue(Protocol):
+    """What the engine asks of a queue; :class:`WorkQueue` says what each method does."""
+
+    def __len__(self) -> int: ...
+
+    @property
+    def is_full(self) -> bool:
+        """Whether more would be refused."""
+
+    def submit(self, item: Work, cost: int = 1, always: bool = False) -> Future[list[Any]]:
+        """Queue a piece of work."""
+
+    def close(self, timeout: float | None = None) -> None:
+        """Finish what waits, and end."""
+
+
+MakeQueue = Callable[..., Queue]
+
+
 class LeaveOneOut(NamedTuple):
     """A verdict, and what it were without each sentence of its evidence, in their order."""
 
@@ -52,9 +73,12 @@ class Engine:
     Args:
         settings: of the server.
         verifier: to use instead of the one that the settings make.
+        make_queue: gives the queue, called as :class:`WorkQueue` is.
     """
 
-    def __init__(self, settings: ServerSettings, verifier: Verifier | None = None) -> None:
+    def __init__(
+        self, settings: ServerSettings, verifier: Verifier | None = None, make_queue: MakeQueue = WorkQueue
+    ) -> None:
         self.settings = settings
         self.metrics = Metrics(self)
         self.problem: str | None = None
@@ -65,7 +89,7 @@ class Engine:
         self._reader: Judge | None = None
         self._ready = threading.Event()
         self._checks = ThreadPoolExecutor(CHECKS, thread_name_prefix="adjudge-check")
-        self._queue: WorkQueue[Work, list[Any]] = WorkQueue(
+        self._queue = make_queue(
             self._carry_out,
             settings.batch_tokens,
             settings.batch_wait,
@@ -78,6 +102,13 @@ class Engine:
     def start(self) -> None:
         """Load the model and open the corpora, in the background."""
         threading.Thread(target=self._load, name="adjudge-load", daemon=True).start()
+
+    def wait_until_ready(self) -> None:
+        """Wait until model and corpora are loaded; ``ConfigError`` where the model cannot be."""
+        while not self.is_ready:
+            if self.problem is not None:
+                raise ConfigError(self.problem)
+            time.sleep(0.05)
 
     def close(self) -> None:
         """Finish what is under way, and end."""
