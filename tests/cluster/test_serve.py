@@ -27,7 +27,12 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::UserWarning"),
     pytest.mark.filterwarnings("ignore::FutureWarning"),
 ]
-CLAIMS = ["The Elbe flows through Dresden.", "The Rhine flows through Dresden.", "Barges carry coal.", "Zyzzyva."]
+CLAIMS = [
+    "The Elbe flows through Dresden.",
+    "The Rhine flows through Dresden.",
+    "Barges carry coal.",
+    "Zyzzyva.",
+]
 REQUESTS = 300
 
 
@@ -74,7 +79,7 @@ def test_a_replica_killed_under_load_loses_nothing(cluster, river_verifier, rive
             other = expected[CLAIMS[number % len(CLAIMS)]]
             assert verdict.label == other.label
             assert verdict.probabilities == pytest.approx(other.probabilities, abs=1e-4)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 180
         while len(after := replicas(cluster)) < 2 and time.monotonic() < deadline:  # Ray starts another one
             time.sleep(0.2)
         assert len(after) == 2 and before[0] not in after

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 CHECKS = 8
 """Texts that are checked at the same time; further ones wait."""
+MOST_CHECKS = 32
+"""Texts that are checked or wait for it; further ones are refused."""
 MOST_EVIDENCE = 100
 """Sentences that a search gives at most."""
 
@@ -88,6 +90,7 @@ class Engine:
         self._verifier = verifier
         self._reader: Judge | None = None
         self._ready = threading.Event()
+        self._checking = 0
         self._checks = ThreadPoolExecutor(CHECKS, thread_name_prefix="adjudge-check")
         self._queue = make_queue(
             self._carry_out,
@@ -199,10 +202,14 @@ class Engine:
 
         windows = check_windows(text, find_evidence, comparing(judge), options)
         loop = asyncio.get_running_loop()
-        while (sentences := await loop.run_in_executor(self._checks, next, windows, None)) is not None:
-            for sentence in sentences:
-                self.metrics.count_state(sentence.state.value)
-                yield sentence
+        self._checking += 1
+        try:
+            while (sentences := await loop.run_in_executor(self._checks, next, windows, None)) is not None:
+                for sentence in sentences:
+                    self.metrics.count_state(sentence.state.value)
+                    yield sentence
+        finally:
+            self._checking -= 1
 
     async def corpora(self) -> list[Corpus]:
         """The corpora of the server, the default one first."""
@@ -228,7 +235,7 @@ class Engine:
         return claim_text(claim)
 
     def _admit(self) -> None:
-        if self._queue.is_full:
+        if self._queue.is_full or self._checking >= MOST_CHECKS:
             self.metrics.shed.inc()
             raise Overloaded("Too many requests are waiting. Try again in a moment.")
 
@@ -244,14 +251,21 @@ class Engine:
 
     def _ask_and_wait(self, work: Work) -> Sequence[Any]:
         """For a thread that checks a text, whose request was admitted before."""
-        future: Future[list[Any]] = self._queue.submit(work, work.cost, always=True)
-        return future.result(self.settings.timeout)
+        try:
+            return self._queue.submit(work, work.cost, always=True).result(self.settings.timeout)
+        except TimeoutError:
+            raise self._timed_out() from None
+        except QueueClosed as error:
+            raise Stopping(str(error)) from None
 
     async def _within_timeout(self, answer: Awaitable[Value]) -> Value:
         try:
             return await asyncio.wait_for(answer, self.settings.timeout)
         except TimeoutError:
-            raise TimedOut(f"No answer within {self.settings.timeout:g} seconds. Try again later.") from None
+            raise self._timed_out() from None
+
+    def _timed_out(self) -> TimedOut:
+        return TimedOut(f"No answer within {self.settings.timeout:g} seconds. Try again later.")
 
     def _carry_out(self, works: Sequence[Work]) -> list[list[Any]]:
         verifier = self.verifier
