@@ -181,8 +181,7 @@ class Engine:
         self, text: str, corpus: str | None = None, options: CheckOptions | None = None
     ) -> AsyncIterator[CheckedSentence]:
         """The sentences of a text as they are checked, in order; as those of ``Verifier.check``."""
-        from adjudge.judges.mixed import replace_reader
-        from adjudge.serving.check.check import CheckOptions, check_windows, comparing
+        from adjudge.serving.check.check import CheckOptions, check_windows
 
         verifier = self.verifier
         if len(text) > self.settings.max_text:
@@ -192,15 +191,12 @@ class Engine:
         _, pipeline = self.library.pipeline(corpus)
         self._admit()
         options = options or CheckOptions(min_confidence=verifier.settings.min_confidence)
-        judge = verifier.judge
-        if self._reader is not None:
-            judge = replace_reader(judge, QueuedJudge(self._reader, self._ask_and_wait))
 
         def find_evidence(claims: Sequence[str]) -> Sequence[Sequence[Evidence]]:
             examples = tuple(Example(0, claim) for claim in claims)
             return self._ask_and_wait(Work("evidence", examples, pipeline, verifier.settings.k))
 
-        windows = check_windows(text, find_evidence, comparing(judge), options)
+        windows = check_windows(text, find_evidence, self._comparing_judge(), options)
         loop = asyncio.get_running_loop()
         self._checking += 1
         try:
@@ -210,6 +206,13 @@ class Engine:
                     yield sentence
         finally:
             self._checking -= 1
+
+    async def weigh(self, examples: Sequence[Example]) -> list[Verdict]:
+        """Verdicts on given evidence as :meth:`check` makes them: with facts compared."""
+        judge = self._comparing_judge()
+        self._admit()
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._checks, lambda: list(judge.judge(examples)))
 
     async def corpora(self) -> list[Corpus]:
         """The corpora of the server, the default one first."""
@@ -223,6 +226,16 @@ class Engine:
         if not sentences:
             raise NotFound(f"Corpus {held.name!r} has no document {page[:200]!r}.")
         return sentences
+
+    def _comparing_judge(self) -> Judge:
+        """The verifier's judge with facts compared, for threads: what it reads goes through the queue."""
+        from adjudge.judges.mixed import replace_reader
+        from adjudge.serving.check.check import comparing
+
+        judge = self.verifier.judge
+        if self._reader is not None:
+            judge = replace_reader(judge, QueuedJudge(self._reader, self._ask_and_wait))
+        return comparing(judge)
 
     def _claim(self, claim: str) -> str:
         from adjudge.serving.verifier import claim_text
