@@ -110,7 +110,7 @@ def carry_out(
             for position, example in enumerate(examples[piece])
             if example.evidence or work.pipeline is None
         ]
-        verdicts = judge([examples[piece][position] for number, position in members]) if members else ()
+        verdicts = judge([examples[piece][position] for piece, position in members]) if members else ()
         for (piece, position), verdict in zip(members, verdicts, strict=True):
             results[piece][position] = verdict
     return [_with_empty(*row) for row in zip(works, results, examples, strict=True)]
