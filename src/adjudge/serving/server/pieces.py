@@ -130,7 +130,7 @@ def _find_evidence(works: Sequence[Work], examples: list[list[Example]]) -> None
 
 
 def _with_empty(work: Work, results: list[Any], examples: list[Example]) -> list[Any]:
-    """The results of a piece of work, with an answer where no evidence was results."""
+    """The results of a piece of work, with an answer where no evidence was found."""
     from adjudge.serving.verifier import empty_answer
 
     if work.answer != "verdict" or work.pipeline is None:
