@@ -151,14 +151,6 @@ NAME ?= world-tiny
 reproduce: $(READY)  ## run what made a published figure, and compare: NAME=world-tiny (25 seconds)
 	$(BIN)/python reproductions/reproduce.py $(NAME) --data $(DATA)/fever
 
-# The documents are copied: their index is kept beside them, and the tests' own stay as they are.
-SAMPLES := runs/sample-documents
-PORT ?= 8080
-.PHONY: serve
-serve: $(READY)  ## open the page on sample documents: http://127.0.0.1:8080/ (PORT=…)
-	mkdir -p runs && rm -rf $(SAMPLES) && cp -r tests/resources/documents $(SAMPLES)
-	$(BIN)/adjudge serve --corpus $(SAMPLES) --port $(PORT) --open
-
 .PHONY: load
 load: $(READY)  ## 32 clients for a minute on a server of this machine, beside one without batching (4 minutes)
 	$(BIN)/python benchmarks/bench_serve.py --clients 32 --seconds 20 --rounds 3
