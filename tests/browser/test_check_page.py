@@ -72,7 +72,9 @@ def test_sentences_arrive_one_after_another(open_page: OpenPage, address: str) -
     assert [url for url in answers if url.endswith("/page/check")]
 
 
-def test_choosing_a_sentence_or_evidence_shows_its_card_and_document(open_page: OpenPage, address: str) -> None:
+def test_choosing_a_sentence_or_evidence_shows_its_card_and_document(
+    open_page: OpenPage, address: str
+) -> None:
     page = open_page(address)
     check(page, f"{WRONG} {RIGHT}")
     rows = page.locator("a.row")
@@ -128,7 +130,10 @@ def test_why_has_weights_facts_leaving_out_model_and_threshold(open_page: OpenPa
     check(page, WRONG)
     page.get_by_text("Why this verdict").click()
     why = page.locator(".card.current .why")
-    weights = [int(text.split("%")[0]) for text in why.locator(".weighed .about span:first-child").all_text_contents()]
+    weights = [
+        int(text.split("%")[0])
+        for text in why.locator(".weighed .about span:first-child").all_text_contents()
+    ]
     assert len(weights) == 5 and sum(weights) in range(97, 104)
     fact = why.locator(".facts tbody tr", has_text="1934")
     assert fact.locator("td").all_text_contents() == ["date", "1934", "14 May 1932", "different"]

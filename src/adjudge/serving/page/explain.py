@@ -99,6 +99,7 @@ def _points(change: float) -> str:
 def _conclusion(needed: Sequence[int]) -> str:
     if not needed:
         return "No single sentence decides: the verdict stays the same without any one of them."
+    if len(needed) == 1:
+        return f"The verdict rests on sentence {needed[0]}: without it it is another."
     names = ", ".join(map(str, needed))
-    one = len(needed) == 1
-    return f"The verdict rests on sentence{'' if one else 's'} {names}: without {'it' if one else 'each of them'} it is another."
+    return f"The verdict rests on sentences {names}: without any of them it is another."

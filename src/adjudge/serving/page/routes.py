@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
 from urllib.parse import parse_qsl
@@ -163,8 +164,8 @@ async def add_samples(request: Request) -> Response:
     if SAMPLES not in {corpus.name for corpus in library}:
         library.create(SAMPLES)
         for file in sample_documents():
-            with file.open("rb") as stream:
-                await anyio.to_thread.run_sync(library.add_document, SAMPLES, file.name, stream, 1 << 20)
+            content = io.BytesIO(file.read_bytes())
+            await anyio.to_thread.run_sync(library.add_document, SAMPLES, file.name, content, 1 << 20)
     with anyio.move_on_after(INDEX_SECONDS):
         while len(library.get(SAMPLES).documents()) < len(sample_documents()):
             await anyio.sleep(0.1)
@@ -190,7 +191,9 @@ async def _page(request: Request, text: str, corpus: str) -> Response:
     name = found.name if found else ""
     values |= {
         "view": "check",
-        "title": f"{_shortened(text)} · adjudge" if text.strip() else "adjudge: check a text against documents",
+        "title": f"{_shortened(text)} · adjudge"
+        if text.strip()
+        else "adjudge: check a text against documents",
         "text": text,
         "corpus": name,
         "corpora": _corpora(engine.library),
