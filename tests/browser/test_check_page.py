@@ -84,7 +84,7 @@ def test_choosing_a_sentence_or_evidence_shows_its_card_and_document(
     expect(card.locator(".document-head strong")).to_have_text("Port Ellery Public Library")
     expect(rows.nth(1)).to_have_attribute("aria-current", "true")
     second = card.locator("a.tab").nth(1)
-    title = second.locator(".name").inner_text()
+    title = second.locator("xpath=ancestor::div[@class='source']/span").inner_text()
     second.click()
     expect(second).to_have_attribute("aria-current", "true")
     expect(card.locator(".document-head strong")).to_have_text(title)

@@ -93,13 +93,13 @@ def _state(verdict: Verdict) -> State:
 
 def _points(change: float) -> str:
     points = round(100 * change)
-    return f"{points:+d} points" if points else "no change"
+    sign = "+" if points > 0 else "−"
+    return f"{sign}{abs(points)} points" if points else "no change"
 
 
 def _conclusion(needed: Sequence[int]) -> str:
     if not needed:
         return "No single sentence decides: the verdict stays the same without any one of them."
     if len(needed) == 1:
-        return f"The verdict rests on sentence {needed[0]}: without it it is another."
-    names = ", ".join(map(str, needed))
-    return f"The verdict rests on sentences {names}: without any of them it is another."
+        return f"Without sentence {needed[0]} the verdict would be another."
+    return f"Without any one of the sentences {', '.join(map(str, needed))} the verdict would be another."
