@@ -49,6 +49,7 @@ def take(page: Page, address: str, folder: Path, name: str) -> None:
             page.locator(".card.current .leave-out button").click()
             expect(page.locator(".card.current .left-out table")).to_be_visible(timeout=60_000)
     page.mouse.move(0, 0)
+    page.evaluate("scrollTo(0, 0)")
     page.wait_for_timeout(300)
     page.screenshot(path=IMAGES / f"{name}.png")
 

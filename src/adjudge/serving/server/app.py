@@ -18,11 +18,12 @@ from starlette.staticfiles import StaticFiles
 
 from adjudge import __version__
 from adjudge.errors import AdjudgeError
-from adjudge.serving.server import api, libraries
+from adjudge.serving.server import api, experiments, libraries, reference
 from adjudge.serving.server.engine import Engine
 from adjudge.serving.server.faults import Failed, fault_record, status_of
 from adjudge.serving.server.logs import RequestLog
 from adjudge.serving.server.records import json_response
+from adjudge.serving.server.schemas import NOT_BLANK
 from adjudge.serving.server.security import Access, Guard
 from adjudge.serving.server.settings import ServerSettings
 
@@ -79,6 +80,8 @@ def create_app(
     app.state.engine, app.state.settings, app.state.access = engine, settings, access
     app.include_router(api.router)
     app.include_router(libraries.router)
+    app.include_router(experiments.router)
+    app.include_router(reference.router)
     _add_probes(app, engine)
     _add_page(app)
     _add_handlers(app)
@@ -133,7 +136,8 @@ def _add_handlers(app: FastAPI) -> None:
         problems = []
         for problem in error.errors():
             location = ".".join(str(part) for part in problem["loc"] if part != "body")
-            problems.append(f"{location or 'body'}: {problem['msg']}")
+            message = "is empty" if problem.get("ctx", {}).get("pattern") == NOT_BLANK else problem["msg"]
+            problems.append(f"{location or 'body'}: {message}")
         return json_response(fault_record("invalid", "; ".join(problems[:10]) + "."), 422)
 
     @app.exception_handler(HTTPException)

@@ -8,11 +8,17 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from adjudge.serving.server.settings import MAX_CLAIM
 
+NOT_BLANK = r"\S"
 SentenceText = Annotated[str, Field(max_length=20_000)]
 ShortText = Annotated[str, Field(max_length=1000)]
 ClaimText = Annotated[
     str,
-    Field(min_length=1, max_length=MAX_CLAIM, description="one statement that can be true or false"),
+    Field(
+        min_length=1,
+        max_length=MAX_CLAIM,
+        pattern=NOT_BLANK,
+        description="one statement that can be true or false",
+    ),
 ]
 CorpusName = Annotated[
     ShortText | None, Field(description="where to look; the server's first corpus if left out")
@@ -306,3 +312,19 @@ class BatchLine(BaseModel):
     id: int | str | None = None
     corpus: CorpusName = None
     evidence: list[SentenceText | GivenEvidence] | None = Field(None, max_length=100)
+
+
+class ExperimentRecord(BaseModel):
+    """A folder of runs."""
+
+    name: str
+    runs: int
+    finished: int
+    changed: str = Field(description="when the folder last changed, UTC")
+    report: bool = Field(description="whether /runs/report?name=… shows one")
+
+
+class ExperimentsRecord(BaseModel):
+    """The experiments of the server's folders."""
+
+    experiments: list[ExperimentRecord]
