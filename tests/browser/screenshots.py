@@ -8,10 +8,10 @@ import tempfile
 from pathlib import Path
 
 from playwright.sync_api import Page, expect, sync_playwright
-from server_fixtures import listening
 
 from adjudge import Verifier
 from adjudge.serving.page.samples import sample_documents
+from server_fixtures import listening
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 CLAIMS = """id,claim
@@ -57,8 +57,8 @@ def take(page: Page, address: str, folder: Path, name: str) -> None:
 def main() -> None:
     """All pictures, on the sample documents with the package's own model."""
     path = os.environ.get("CHROMIUM") or shutil.which("chromium")
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
         samples = folder / "samples"
         samples.mkdir()
         for file in sample_documents():

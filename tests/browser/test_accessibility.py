@@ -17,10 +17,10 @@ DESKTOP, PHONE = (1280, 860), (390, 844)
 
 def violations(page: Page, axe: str) -> list[str]:
     page.evaluate(axe)
-    found = page.evaluate("axe.run()")["violations"]
+    problems = page.evaluate("axe.run()")["violations"]
     return [
         f"{one['id']}: {node['html'][:200]} {node['failureSummary']}"
-        for one in found
+        for one in problems
         for node in one["nodes"]
     ]
 

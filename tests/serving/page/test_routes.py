@@ -57,7 +57,7 @@ def test_the_form_leads_to_the_permalink_which_shows_the_verifiers_answer(client
         [part] = sentence.parts
         for label, share in part.verdict.probabilities.items():
             assert f"<b>{share:.0%}</b>" in page, label
-        assert all(found.text in page for found in part.evidence)
+        assert all(one.text in page for one in part.evidence)
 
 
 def test_a_text_too_long_for_an_address_is_answered_at_once(client: Any) -> None:

@@ -75,9 +75,9 @@ async def check_claims(request: Request, corpus: str = "") -> Response:
     """Many claims checked: a line of JSON in, a line of JSON out."""
     engine = _engine(request)
     engine.verifier  # noqa: B018  # raises while it is being loaded
-    found, _ = engine.library.pipeline(corpus or None)
+    target, _ = engine.library.pipeline(corpus or None)
     claims = read_claims(await request.body(), engine)
-    return StreamingResponse(_lines(claim_records(engine, found, claims)), media_type=LINES)
+    return StreamingResponse(_lines(claim_records(engine, target, claims)), media_type=LINES)
 
 
 @router.post("/page/leave-one-out")
@@ -105,8 +105,8 @@ async def show_document(
     """A document with its evidence lit; as a fragment, the stretch of it that stands beside a verdict."""
     engine = _engine(request)
     try:
-        found, _ = engine.library.pipeline(corpus or None)
-        sentences = await engine.document(found.name, page)
+        target, _ = engine.library.pipeline(corpus or None)
+        sentences = await engine.document(target.name, page)
         marks = [read_mark(text) for text in mark or ()]
     except AdjudgeError as error:
         if fragment:
@@ -114,12 +114,12 @@ async def show_document(
         return _error_page(request, error)
     href = str(request.url.remove_query_params("fragment").replace(scheme="", netloc="")) + f"#line-{line}"
     view = document_view(
-        sentences, found, line, also or (), marks, AROUND if fragment else None, href if fragment else ""
+        sentences, target, line, also or (), marks, AROUND if fragment else None, href if fragment else ""
     )
     if fragment:
         return HTMLResponse(render("document_body.html", document=view))
     return HTMLResponse(
-        render("document.html", document=view, corpus=found.name, view="document", model=ModelView(engine))
+        render("document.html", document=view, corpus=target.name, view="document", model=ModelView(engine))
     )
 
 
@@ -178,17 +178,17 @@ async def _page(request: Request, text: str, corpus: str) -> Response:
     values: dict[str, Any] = {"result": None, "error": None}
     status = 200
     try:
-        found = engine.library.get(corpus or None) if corpus or any(engine.library) else None
+        target = engine.library.get(corpus or None) if corpus or any(engine.library) else None
         if text.strip():
             engine.verifier  # noqa: B018  # raises while it is being loaded
-            found, _ = engine.library.pipeline(corpus or None)
-            result = await checks.result(_text(text), found)
-            values |= {"result": result, **checks.values(result, found.name)}
-            values["document"] = await _first_document(engine, found, values["cards"])
+            target, _ = engine.library.pipeline(corpus or None)
+            result = await checks.result(_text(text), target)
+            values |= {"result": result, **checks.values(result, target.name)}
+            values["document"] = await _first_document(engine, target, values["cards"])
     except AdjudgeError as error:
-        found, status = None, status_of(error)[0]
+        target, status = None, status_of(error)[0]
         values |= {"result": None, "error": _error_view(error)}
-    name = found.name if found else ""
+    name = target.name if target else ""
     values |= {
         "view": "check",
         "title": f"{_shortened(text)} · adjudge"
@@ -197,7 +197,7 @@ async def _page(request: Request, text: str, corpus: str) -> Response:
         "text": text,
         "corpus": name,
         "corpora": _corpora(engine.library),
-        "examples": await anyio.to_thread.run_sync(_examples, found) if found else [],
+        "examples": await anyio.to_thread.run_sync(_examples, target) if target else [],
         "suffixes": ",".join(SUFFIXES),
         "max_text": engine.settings.max_text,
         "model": ModelView(engine),
