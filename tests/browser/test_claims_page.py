@@ -163,7 +163,7 @@ def test_a_running_check_can_be_stopped_and_long_tables_are_shown_in_pages(
     page = open_page(f"{address}/claims")
     page.get_by_label("File of claims").set_input_files(tmp_path / "many.jsonl")
     page.get_by_role("button", name="Check 2,000 claims").click()
-    expect(page.locator("#more")).to_be_visible(timeout=60_000)  # more than the 100 rows of a page
+    expect(page.locator("#more")).to_be_visible(timeout=300_000)  # more than the 100 rows of a page
     assert page.locator("#rows tr").count() == 100
     page.get_by_role("button", name="Stop").click()
     expect(page.get_by_role("button", name="Check again")).to_be_visible()
