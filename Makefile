@@ -47,10 +47,20 @@ test: lint  ## everything that must hold: lint, types, tests
 	OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false HF_HUB_OFFLINE=1 \
 		$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(PYTEST_ARGS)
 
+SERVE_ARGS ?= --open
+.PHONY: serve
+serve: $(READY)  ## the page on the sample documents, opened in a browser (SERVE_ARGS=… for other options)
+	mkdir -p runs/samples && cp src/adjudge/serving/page/samples/documents/*.md runs/samples/
+	$(BIN)/adjudge serve --corpus runs/samples $(SERVE_ARGS)
+
 .PHONY: browser-test
 browser-test: $(BROWSER_READY) chromium  ## the page in Chromium: every feature, accessibility, no request elsewhere
 	OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false HF_HUB_OFFLINE=1 AXE=$(CURDIR)/$(AXE) CHROMIUM=$(CHROMIUM) \
 		$(BIN)/python -m pytest tests/browser $(PYTEST_ARGS)
+
+.PHONY: screenshots
+screenshots: $(BROWSER_READY) chromium  ## take the pictures of the page in docs/images anew
+	OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1 PYTHONPATH=tests/support CHROMIUM=$(CHROMIUM) $(BIN)/python tests/browser/screenshots.py
 
 .PHONY: chromium
 chromium:  ## see that there is a Chromium for browser-test; as root on Debian or Ubuntu it is installed
