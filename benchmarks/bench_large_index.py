@@ -5,8 +5,9 @@ sentences of it are, and every sentence gets the vector of one of them, moved by
 search by vectors both do what they would do, over as many rows; what is found says nothing. Claims are sentences of the
 encyclopedia with every fourth word left out, each asked for by itself: embedded, searched for, and five selected.
 
-Printed for `lexical` and `fusion`, which take turns: milliseconds a claim by the clock and of the processor; then the
-memory held after the last claim, of which what is mapped from files can be given back.
+Printed for `lexical` and `fusion`, which take turns: milliseconds a claim by the clock and of the processor; the same
+for the search by vectors alone, every row compared (`exact`) and by signs first (`signs`), with the recall@50 of the
+latter; then the memory held after the last claim, of which what is mapped from files can be given back.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ import json
 import random
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -36,6 +39,11 @@ from harness import machine
 
 CENTRES = 512
 NOISE = 0.8
+NEAREST = 50
+EXACT = 20
+"""Claims for which every row is compared."""
+WARM_UP = 5
+"""Calls that are not counted: they read pages of files for the first time."""
 
 
 class Sample:
@@ -67,11 +75,12 @@ def make_vectors(path: Path, centres: Floats, embedder: Embedder) -> None:
     folder = path / manifest.generation / FOLDER
     folder.mkdir()
     noise = np.random.default_rng(0)
+    steps = unit(noise.standard_normal((BLOCK, centres.shape[1]), np.float32))
     with write_segment(folder, "made-up") as writer:
         for first in range(0, manifest.numbers, BLOCK):
             count = min(BLOCK, manifest.numbers - first)
-            step = unit(noise.standard_normal((count, centres.shape[1]), np.float32))
-            rows = unit(centres[noise.integers(len(centres), size=count)] + NOISE * step).astype(np.float16)
+            own = centres[noise.integers(len(centres), size=count)]
+            rows = unit(own + NOISE * steps[:count]).astype(np.float16)
             numbers = np.arange(first, first + count, dtype=np.int64)
             writer.append(numbers, rows, numbers.astype(np.uint64), sign_codes(rows))
     identity = VectorSettings().identity(embedder)
@@ -85,25 +94,44 @@ def memory() -> dict[str, int]:
     return {name: int(fields[name].split()[0]) >> 10 for name in ("VmRSS", "RssFile", "RssAnon")}
 
 
+class Times:
+    """Milliseconds of calls, by the clock and of the processor."""
+
+    def __init__(self) -> None:
+        self._rows: list[tuple[float, float]] = []
+
+    def call(self, function: Callable[[], Any]) -> Any:
+        began, used = time.perf_counter(), time.process_time()
+        result = function()
+        self._rows.append((1e3 * (time.perf_counter() - began), 1e3 * (time.process_time() - used)))
+        return result
+
+    def row(self, name: str) -> str:
+        rows = self._rows[WARM_UP:]
+        cells = [np.percentile(column, share) for column in zip(*rows, strict=True) for share in (50, 95)]
+        return f"| {name} | {len(rows)} | {' | '.join(f'{cell:.1f}' for cell in cells)} |"
+
+
 def measure(index: Index, claims: list[str]) -> None:
     pipelines = {
         name: EvidencePipeline(open_retriever(index, name), load_selector(name))
         for name in ("lexical", "fusion")
     }
-    times: dict[str, list[tuple[float, float]]] = {name: [] for name in pipelines}
-    for number, claim in enumerate(claims):
+    times = {name: Times() for name in (*pipelines, "exact", "signs")}
+    for claim in claims:
         for name, pipeline in pipelines.items():
-            began, used = time.perf_counter(), time.process_time()
-            pipeline.find(claim)
-            if number >= 5:  # the first few open files and pages of them
-                times[name].append(
-                    (1e3 * (time.perf_counter() - began), 1e3 * (time.process_time() - used))
-                )
+            times[name].call(partial(pipeline.find, claim))
+    held = memory()
+    vectors, common = index.vectors, []
+    assert vectors is not None
+    for query in load_embedder("minilm").embed(claims[: WARM_UP + EXACT]):
+        exact = times["exact"].call(partial(vectors.search_exactly, query[None], NEAREST))[0]
+        signs = times["signs"].call(partial(vectors.search_signs, query, NEAREST))
+        common.append(len(set(exact.numbers.tolist()) & set(signs.numbers.tolist())) / NEAREST)
     print("| | claims | p50 ms | p95 ms | processor p50 | p95 |\n|---|--:|--:|--:|--:|--:|")
-    for name, rows in times.items():
-        cells = [np.percentile(column, share) for column in zip(*rows, strict=True) for share in (50, 95)]
-        print(f"| {name} | {len(rows)} | {' | '.join(f'{cell:.1f}' for cell in cells)} |")
-    print(json.dumps(memory()))
+    for name, own in times.items():
+        print(own.row(name))
+    print(json.dumps({"recall of signs": round(float(np.mean(common)), 4)} | held))
 
 
 def main() -> None:
@@ -118,7 +146,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.folder or Path(temporary)
         texts, path = folder / "sample.json", folder / "index"
-        sample = Sample(max(CENTRES, options.claims + 5))
+        sample = Sample(max(CENTRES, options.claims + WARM_UP))
         if texts.exists():
             sample.texts = json.loads(texts.read_text())
         else:
@@ -129,7 +157,7 @@ def main() -> None:
         index = Index.open(path)
         size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file()) / 1e6
         print(json.dumps(machine() | {"sentences": index.manifest.sentences, "index_mb": round(size)}))
-        measure(index, sample.claims(options.claims + 5))
+        measure(index, sample.claims(options.claims + WARM_UP))
 
 
 if __name__ == "__main__":
