@@ -2,9 +2,9 @@
 
 INDEX is an index with sentence vectors. Its vectors are rounded to whole numbers from −127 to 127, each row with a
 scale of its own, and to the same with one scale for all. Printed for each: bytes a sentence, the largest change of a
-cosine, the share of the fifty nearest sentences that stay, and for how many claims the evidence that `fusion` selects is
-another (other sentences, or another order). Then the processor time of one query against many rows: half precision as an
-index does it, and 8 bits made single precision a block at a time, which is what numpy and torch offer for them.
+cosine, the share of the fifty nearest sentences that stay, and for how many claims the evidence that `fusion` selects
+is another (other sentences, or another order). Then the processor time of one query against many rows: half precision
+as an index does it, and 8 bits made single precision a block at a time, which is what numpy and torch offer for them.
 """
 
 from __future__ import annotations
