@@ -2,9 +2,9 @@
 
     python reproductions/scifact_retrieval.py corpus.jsonl.gz claims_train.jsonl.gz [--index INDEX]
 
-With `--index`, an index of the same corpus with sentence vectors, `vectors` is what `fusion` finds in it, and `sums` its
-sentences with the abstracts in the order of the sum of their three best sentences (words and cosine in halves). Claims
-whose abstracts are not in the corpus are left out, so that a part of the corpus can be tried.
+With `--index`, an index of the same corpus with sentence vectors, `vectors` is what `fusion` finds in it, and `sums`
+its sentences with the abstracts in the order of the sum of their three best sentences (words and cosine in halves).
+Claims whose abstracts are not in the corpus are left out, so that a part of the corpus can be tried.
 
 Claims that have evidence are dealt into five folds. What is chosen (the weight of the similarity, how many
 sentences are kept) is chosen on the other four folds; each claim is scored once, in the fold it is in. Plain
