@@ -7,6 +7,8 @@ import json
 import os
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -146,6 +148,14 @@ class TestSearch:
         names = {"text", "page", "line", "score", "source", "start", "end", "title", "location"}
         assert set(first) == names | {"context", "similarity"}
         assert first["title"] == "Ellery Bridge"
+
+    def test_a_search_by_words_does_without_torch(self, tmp_path: Path) -> None:
+        (tmp_path / "mill.txt").write_text("The mill has four floors.\n")
+        call = ["adjudge", "search", "mill floors", "--corpus", str(tmp_path), "--selector", "lexical"]
+        script = f"import sys; sys.modules['torch'] = None; sys.argv = {call}; from adjudge.cli import main; main()"
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert "The mill has four floors." in done.stdout
 
     def test_nothing_found_is_said(self, town: Path, tmp_path: Path) -> None:
         by_words = ("search", "xylophone", "--corpus", town, "--selector", "lexical")

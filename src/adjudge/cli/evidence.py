@@ -318,11 +318,15 @@ def open_with_progress(corpus: Path | None, selector: str = "fusion") -> Index:
 
 def pipeline_over(opened: Index, settings: VerifierSettings, inject_gold: bool = False) -> EvidencePipeline:
     """What retrieves evidence from an opened corpus."""
-    from adjudge.encoders.device import pick_device
     from adjudge.retrieval import EvidencePipeline, open_retriever
+    from adjudge.retrieval.retriever import searches_by_meaning
     from adjudge.retrieval.selectors import load_selector
 
-    device = pick_device(settings.device)
+    device: Any = settings.device
+    if searches_by_meaning(settings.selector):
+        from adjudge.encoders.device import pick_device
+
+        device = pick_device(settings.device)
     retriever = open_retriever(opened, settings.selector, device, settings.precision)
     selector = load_selector(settings.selector, device=device, precision=settings.precision)
     pipeline = EvidencePipeline(retriever, selector, settings.candidates, settings.k)
