@@ -155,9 +155,9 @@ class _Selection:
         value += self.reached * (settings.link + settings.lead * lead)
         value += new * (settings.cover * bool(self._taken) + settings.link_cover * (self.reached > 0))
         value[self._taken] = -np.inf
-        number = int(value.argmax())
-        self._take(number)
-        return number, float(value[number])
+        best = int(value.argmax())
+        self._take(best)
+        return best, float(value[best])
 
     def _take(self, number: int) -> None:
         self._taken.append(number)

@@ -126,8 +126,8 @@ def _marked(check: Check, sentence: CheckedSentence) -> Markup:
         text, offsets = plain_offsets(written)
         if text != sentence.text:  # a row of a table
             text, offsets = sentence.text, []
-    places = [sentence.start + offset for offset in offsets]
-    wrong = [any(span.start <= place < span.end for span in sentence.marks) for place in places]
+    positions = [sentence.start + offset for offset in offsets]
+    wrong = [any(span.start <= position < span.end for span in sentence.marks) for position in positions]
     return _with_marks(text, _runs(wrong), "")
 
 
