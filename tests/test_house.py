@@ -44,7 +44,9 @@ ORDER: tuple[frozenset[str], ...] = tuple(
     )
 )
 PLACE = {room: place for place, rooms in enumerate(ORDER) for room in rooms}
+TESTS = Path(__file__).parent
 MAX_LINES = 400
+MAX_STATEMENTS = 40
 VAGUE = ("found", "said", "chosen", "told", "place", "where")
 HEAVY = ("torch", "transformers")
 
@@ -139,6 +141,24 @@ def test_the_import_rule_sees_every_way_of_importing(tmp_path):
 def test_a_module_fits_in_the_head(module):
     lines = len(MODULES[module].read_text("utf-8").splitlines())
     assert lines <= MAX_LINES, f"{MODULES[module]} has {lines} lines; divide it"
+
+
+@pytest.mark.parametrize("path", sorted(TESTS.rglob("*.py")), ids=lambda path: str(path.relative_to(TESTS)))
+def test_a_test_module_fits_in_the_head_too(path):
+    lines = len(path.read_text("utf-8").splitlines())
+    assert lines <= MAX_LINES, f"{path} has {lines} lines; divide it by topic"
+
+
+def test_functions_are_short():
+    """The training loop alone is long: it is to be read in one piece."""
+    long = {
+        f"{module}.{node.name}"
+        for module, path in MODULES.items()
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        and sum(isinstance(inner, ast.stmt) for inner in ast.walk(node)) - 1 > MAX_STATEMENTS
+    }
+    assert long <= {"training.loop.train"}
 
 
 def vague_names(path: Path) -> list[str]:
