@@ -11,13 +11,17 @@ SHELL := /bin/bash
 
 PYTHON ?= python3
 WORKERS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
-EXTRAS ?= documents,offline,ray,report,dev
+EXTRAS ?= documents,offline,ray,report,serve,dev
 TORCH_INDEX ?=
 
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DOCS_READY := $(VENV)/.ready-docs
+BROWSER_READY := $(VENV)/.ready-browser
+AXE_VERSION := 4.14.0
+CHROMIUM ?=
+AXE := $(VENV)/axe/node_modules/axe-core/axe.min.js
 
 # Every pip call in a recipe obeys the lock, the environment that builds the package included: without the
 # pin a newer PyTorch comes with gigabytes of GPU packages. pip before 25.3 reads the first name for both,
@@ -42,6 +46,19 @@ demo: $(READY)  ## train under all objectives, compare, write the report, check 
 test: lint  ## everything that must hold: lint, types, tests
 	OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false HF_HUB_OFFLINE=1 \
 		$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(PYTEST_ARGS)
+
+.PHONY: browser-test
+browser-test: $(BROWSER_READY) chromium  ## the page in Chromium: every feature, accessibility, no request elsewhere
+	OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false HF_HUB_OFFLINE=1 AXE=$(CURDIR)/$(AXE) CHROMIUM=$(CHROMIUM) \
+		$(BIN)/python -m pytest tests/browser $(PYTEST_ARGS)
+
+.PHONY: chromium
+chromium:  ## see that there is a Chromium for browser-test; as root on Debian or Ubuntu it is installed
+	@[ -n "$(CHROMIUM)" ] || command -v chromium chromium-browser google-chrome > /dev/null || { \
+		[ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && apt-get update -qq && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium > /dev/null; } || { \
+		echo "The browser tests need Chromium: install the package chromium (apt-get install chromium)," \
+			"or name another by CHROMIUM=/path/to/chrome." >&2; exit 2; }
 
 .PHONY: lint
 lint: $(READY)  ## ruff (rules and format) and mypy
@@ -192,4 +209,12 @@ $(READY): pyproject.toml constraints.txt
 
 $(DOCS_READY): $(READY)
 	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	@touch $@
+
+# axe checks the accessibility of the pages in tests; it is no part of the package.
+$(BROWSER_READY): $(READY)
+	$(BIN)/python -m pip install --quiet --editable '.[browser]'
+	@command -v npm > /dev/null || { \
+		echo "The browser tests fetch axe-core with npm: install the package npm." >&2; exit 2; }
+	npm install --silent --no-save --no-fund --no-audit --prefix $(VENV)/axe axe-core@$(AXE_VERSION)
 	@touch $@
