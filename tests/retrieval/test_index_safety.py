@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -155,3 +157,36 @@ def test_an_index_that_may_not_be_read_is_not_called_damaged(tmp_path: Path) -> 
         with plain_user(), pytest.raises(DataError, match="cannot be read .permission denied") as raised:
             Index.open(tmp_path / "index")
     assert "Delete" not in str(raised.value)
+
+
+@pytest.mark.parametrize("damage", ["gone", "cut", "flipped"])
+def test_whatever_file_of_an_index_is_damaged_searching_and_building_end_in_words(
+    tmp_path: Path, damage: str
+) -> None:
+    """Tantivy raises errors of its own, or panics; a build that fails leaves no new generation behind."""
+    texts = {f"n{n}": f"Document {n} is about apples. It has {n} pears." for n in range(8)}
+    docs, good = write(tmp_path / "docs", **texts), tmp_path / "good"
+    build_index([docs], good)
+    write(docs, n3="Document 3 is about plums.")
+    rng = random.Random(3)
+    refused = 0
+    for path in sorted(path for path in good.rglob("*") if path.is_file() and path.suffix != ".lock"):
+        index = tmp_path / "index"
+        shutil.rmtree(index, ignore_errors=True)
+        shutil.copytree(good, index)
+        damaged, content = index / path.relative_to(good), bytearray(path.read_bytes())
+        if damage == "gone":
+            damaged.unlink()
+        elif damage == "cut":
+            damaged.write_bytes(content[: len(content) // 2])
+        elif content:
+            content[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
+            damaged.write_bytes(content)
+        for work in (lambda: texts_for(index, "apples"), lambda: build_index([docs], index)):  # noqa: B023
+            try:
+                work()
+            except AdjudgeError:
+                refused += 1
+        if (index / "manifest.json").exists():
+            assert len(list(index.glob("g*"))) <= 1
+    assert refused > 10 or damage == "flipped"

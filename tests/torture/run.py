@@ -31,7 +31,7 @@ from works import WORKS, Work, leftovers
 
 from adjudge.errors import AdjudgeError
 
-SHARES = {"index": 0.36, "bulk": 0.2, "download": 0.2, "training": 0.14, "compare": 0.1}
+SHARES = {"index": 0.3, "bulk": 0.18, "download": 0.16, "corpora": 0.14, "training": 0.13, "compare": 0.09}
 TIMEOUT = 1800.0
 """Seconds after which work is held to hang: long, since a busy machine may give it a hundredth of a processor."""
 FINISHED, REFUSED, FAILED = 0, 3, 4
