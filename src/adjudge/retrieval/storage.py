@@ -28,6 +28,7 @@ from adjudge.errors import AdjudgeError, DataError
 from adjudge.io.files import write_atomic
 from adjudge.io.jsonl import BAD_JSON
 from adjudge.io.temporary import is_disk_full, report_full_disk
+from adjudge.retrieval.parts import PANIC
 
 FORMAT = "adjudge-index"
 VERSION = 3
@@ -173,7 +174,7 @@ def report_damage(path: Path) -> Iterator[None]:
             raise
         raise IndexUnusable(_damaged(path, error)) from None
     except BaseException as error:
-        if type(error).__name__ != "PanicException":
+        if type(error).__name__ != PANIC:
             raise
         raise IndexUnusable(_damaged(path, error)) from None
 
