@@ -90,7 +90,7 @@ bench: $(READY)  ## run the benchmarks, each a ratio against its baseline
 
 FAULTS ?= 330
 .PHONY: torture
-torture: $(READY)  ## interrupt index, training, comparison, bulk work and download FAULTS=330 times (half an hour)
+torture: $(READY)  ## interrupt index, training, comparison, bulk work, download and uploads FAULTS=330 times (half an hour)
 	OMP_NUM_THREADS=1 $(BIN)/python tests/torture/run.py --faults $(FAULTS)
 
 INPUTS ?= 100000
@@ -98,6 +98,12 @@ FUZZ_ARGS ?=
 .PHONY: fuzz
 fuzz: $(READY)  ## feed every reader INPUTS=100000 damaged or made-up inputs (hours)
 	PYTHONPATH=tests/support $(BIN)/python tests/fuzz/run.py --inputs $(INPUTS) $(FUZZ_ARGS)
+
+MINUTES ?= 30
+SOAK_ARGS ?=
+.PHONY: soak
+soak: $(READY)  ## load a server on this machine for MINUTES=30: memory, descriptors and answers stay as they were
+	OMP_NUM_THREADS=1 $(BIN)/python tests/soak/run.py --minutes $(MINUTES) $(SOAK_ARGS)
 
 # In an environment of its own, so that what lists the dependencies is not listed.
 SUPPLY := $(VENV)/supply

@@ -44,7 +44,10 @@ ORDER: tuple[frozenset[str], ...] = tuple(
     )
 )
 PLACE = {room: place for place, rooms in enumerate(ORDER) for room in rooms}
+TESTS = Path(__file__).parent
 MAX_LINES = 400
+MAX_STATEMENTS = 40
+VAGUE = ("found", "said", "chosen", "told", "place", "where")
 HEAVY = ("torch", "transformers")
 
 
@@ -138,6 +141,69 @@ def test_the_import_rule_sees_every_way_of_importing(tmp_path):
 def test_a_module_fits_in_the_head(module):
     lines = len(MODULES[module].read_text("utf-8").splitlines())
     assert lines <= MAX_LINES, f"{MODULES[module]} has {lines} lines; divide it"
+
+
+@pytest.mark.parametrize("path", sorted(TESTS.rglob("*.py")), ids=lambda path: str(path.relative_to(TESTS)))
+def test_a_test_module_fits_in_the_head_too(path):
+    lines = len(path.read_text("utf-8").splitlines())
+    assert lines <= MAX_LINES, f"{path} has {lines} lines; divide it by topic"
+
+
+def test_functions_are_short():
+    """The training loop alone is long: it is to be read in one piece."""
+    long = {
+        f"{module}.{node.name}"
+        for module, path in MODULES.items()
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        and sum(isinstance(inner, ast.stmt) for inner in ast.walk(node)) - 1 > MAX_STATEMENTS
+    }
+    assert long <= {"training.loop.train"}
+
+
+def vague_names(path: Path) -> list[str]:
+    """Names that a module binds and that say nothing of their value: ``line: name``."""
+    tree = ast.parse(path.read_text("utf-8"))
+    bound: list[tuple[int, str]] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            bound.append((node.lineno, node.id))
+        elif isinstance(node, ast.arg):
+            bound.append((node.lineno, node.arg))
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            bound.append((node.lineno, node.name))
+    names = [(line, name) for line, name in bound if name.strip("_").lower() in VAGUE]
+    names += [
+        (node.lineno, target.id)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name) and target.id == "number"  # a loop over numbered things may say so
+    ]
+    return [f"{line}: {name}" for line, name in sorted(names)]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_name_says_what_its_value_is(module):
+    assert not vague_names(MODULES[module]), f"{MODULES[module]}: names that say nothing of their value"
+
+
+def test_the_rule_of_names_sees_every_way_of_binding(tmp_path):
+    path = tmp_path / "module.py"
+    path.write_text(
+        "found = 1\n"
+        "for _, place in []: pass\n"
+        "def told(where): pass\n"
+        "if (chosen := 2): pass\n"
+        "number = 3\n"
+        "for number in range(3): pass\n"
+        "said: int = 4\n"
+        "x = [x for found, x in []]\n"
+        "well_found = found\n"
+    )
+    assert [entry.split(": ")[1] for entry in vague_names(path)] == (
+        ["found", "place", "told", "where", "chosen", "number", "said", "found"]
+    )
 
 
 def test_data_and_evaluation_import_without_torch():

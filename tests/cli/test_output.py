@@ -38,6 +38,43 @@ def test_an_index_stays_as_it_was(tmp_path: Path) -> None:
         assert "Apples are red." in found.stdout
 
 
+def test_an_index_with_vectors_stays_as_it_was_and_goes_on_where_there_is_room(tmp_path: Path) -> None:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "a.txt").write_text("Apples are red.")
+    command = ["index", docs, "--embedder", "tiny", "--out"]
+    with small_disk(tmp_path / "disk", "600k") as disk:
+        assert adjudge(*command, disk / "index").returncode == 0
+        before = names(disk)
+        (docs / "b.txt").write_text(" ".join(f"Sentence {n} {os.urandom(8).hex()}." for n in range(3_000)))
+        check_refusal(adjudge(*command, disk / "index"))
+        journal = {name for name in names(disk) if ".embedding" in name}  # what is embedded is kept to go on
+        assert set(names(disk)) == {*before, *journal}
+        shown = adjudge("search", "apples", "--corpus", disk / "index", "--selector", "lexical", "--json")
+        assert "Apples are red." in shown.stdout
+        subprocess.run(["mount", "-o", "remount,size=20m", disk], check=True)
+        assert "3001 sentences" in adjudge(*command, disk / "index").stdout.replace(",", "")
+        assert not [name for name in names(disk) if ".embedding" in name or name.endswith(".tmp")]
+
+
+def test_verdicts_in_bulk_are_kept_and_gone_on_from(tmp_path: Path, untrained_run: Path) -> None:
+    (tmp_path / "a.txt").write_text("Apples are red.")
+    lines = [f'{{"id": {n}, "claim": "Apples number {n} are red."}}\n' for n in range(120)]
+    (tmp_path / "claims.jsonl").write_text("".join(lines))
+    assert adjudge("index", tmp_path / "a.txt", "--out", tmp_path / "index", "--no-vectors").returncode == 0
+    command = ["verify", "--claims", tmp_path / "claims.jsonl", "--corpus", tmp_path / "index"]
+    command += ["--model", untrained_run, "--selector", "lexical", "--out"]
+    assert adjudge(*command, tmp_path / "whole.jsonl").returncode == 0
+    with small_disk(tmp_path / "disk", "32k") as disk:
+        check_refusal(adjudge(*command, disk / "out.jsonl"))
+        kept = list((disk / "out.jsonl.parts").glob("*.jsonl"))
+        assert kept and not (disk / "out.jsonl").exists()
+        assert not [name for name in names(disk) if name.endswith(".tmp")]
+        subprocess.run(["mount", "-o", "remount,size=5m", disk], check=True)
+        assert "from an interrupted job" in adjudge(*command, disk / "out.jsonl").stderr
+        assert (disk / "out.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+
+
 @pytest.mark.parametrize("size", ["150k", "400k"])
 def test_a_training_ends_in_words_wherever_the_room_ends(tmp_path: Path, size: str) -> None:
     files = toy_files(tmp_path)

@@ -82,3 +82,12 @@ def test_only_the_last_files_are_remembered(tmp_path: Path, records: Path, monke
         (tmp_path / name).write_bytes(name.encode())
         digest_of(tmp_path / name)
     assert [Path(name).name for name in digests._read_records()] == ["b", "c"]
+
+
+def test_a_file_that_has_just_changed_is_read_every_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Within a tick of the clock it may change and keep size, times and inode."""
+    monkeypatch.setattr(digests, "SETTLED", 60.0)
+    contents = iter(["first", "second"])
+    monkeypatch.setattr(digests, "sha256", lambda path: next(contents))
+    (tmp_path / "weights").write_bytes(b"one")
+    assert [digest_of(tmp_path / "weights") for _ in range(2)] == ["first", "second"]

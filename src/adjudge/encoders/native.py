@@ -98,12 +98,12 @@ def _digest(path: Path) -> str:
 def _key(source: Path, compiler: str, threads: tuple[str, ...]) -> str:
     """What a built file holds for: source, compiler, flags, and the processor that it is built on."""
     path = Path(shutil.which(compiler) or compiler).resolve()
-    found = path.stat()
+    attributes = path.stat()
     parts = (FLAGS, threads, LINK, sys.platform, platform.machine(), _processor())
     digest = hashlib.sha256(source.read_bytes())
     for name in INCLUDED:
         digest.update(source.with_name(name).read_bytes())
-    digest.update(repr((*parts, str(path), found.st_size, found.st_mtime_ns)).encode())
+    digest.update(repr((*parts, str(path), attributes.st_size, attributes.st_mtime_ns)).encode())
     return digest.hexdigest()[:32]
 
 

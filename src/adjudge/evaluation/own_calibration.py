@@ -105,9 +105,9 @@ def fit_own(
         held[fold == number] = calibrate(z[fold == number], _fit(z[fold != number], y[fold != number]))
     before, after = _figures(z, y), _figures(held, y)
     fitted = _fit(z, y) if after.log_loss < before.log_loss else OwnCalibration(1.0, (0.0,) * z.shape[1])
-    chosen = held if after.log_loss < before.log_loss else z
-    threshold, answered, risk = _abstention(chosen, y, max_risk)
-    after = _figures(chosen, y)
+    calibrated = held if after.log_loss < before.log_loss else z
+    threshold, answered, risk = _abstention(calibrated, y, max_risk)
+    after = _figures(calibrated, y)
     calibration = OwnCalibration(fitted.temperature, fitted.biases, threshold)
     return CalibrationReport(calibration, len(y), before, after, answered, risk)
 

@@ -86,7 +86,7 @@ def contradictions_with(claim: str, evidence: Sequence[Evidence]) -> list[tuple[
     if best is None or overlaps[best] < SAME_TOPIC or not _names_met(None, ours, sides[best]):
         return []
     side = sides[best]
-    return [(best, found) for found in contradictions(ours.words, side.words, ours.facts, side.facts)]
+    return [(best, one) for one in contradictions(ours.words, side.words, ours.facts, side.facts)]
 
 
 def overlap_of(claim: str, sentence: Evidence) -> float:

@@ -121,13 +121,13 @@ def _related(one: str, other: str) -> bool:
 @lru_cache(maxsize=4096)
 def initials(text: str) -> frozenset[str]:
     """Acronyms that runs of capitalised words of a text may have: ``British Phonographic Industry`` → ``bpi``."""
-    found = set()
+    acronyms = set()
     for match in _NAME.finditer(text):
         letters = [word[0] for word in re.split(r"[\s-]+", match[0]) if word[:1].isupper()]
         for first in range(len(letters) - 1):
             for last in range(first + 2, len(letters) + 1):
-                found.add("".join(letters[first:last]).casefold())
-    return frozenset(found)
+                acronyms.add("".join(letters[first:last]).casefold())
+    return frozenset(acronyms)
 
 
 def _must_be_name(word: str) -> bool:

@@ -86,34 +86,34 @@ class Number(NamedTuple):
 
 def numbers_of(text: str) -> list[Number]:
     """Every number of a text, in order; ordinals are not among them."""
-    found = [_from_digits(match) for match in _DIGITS.finditer(text)]
+    numbers = [_from_digits(match) for match in _DIGITS.finditer(text)]
     for match in _HALF.finditer(text):
         value = 0.5 * {**_SCALES, "dozen": 12}[match["scale"].lower()]
-        found.append(Number(value, match.start(), match.end(), 0.05 * value, False))
+        numbers.append(Number(value, match.start(), match.end(), 0.05 * value, False))
     for match in _FRACTION.finditer(text):
         count = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4}.get(
             (match["count"] or "one").lower(), 1
         )
         value = count * _FRACTIONS[match["part"].lower()]
-        found.append(Number(value, match.start(), match.end(), 0.005, False, share=True))
-    taken = [(number.start, number.end) for number in found]
+        numbers.append(Number(value, match.start(), match.end(), 0.005, False, share=True))
+    taken = [(number.start, number.end) for number in numbers]
     for match in _WORDS.finditer(text):
         if any(match.start() < end and start < match.end() for start, end in taken):
             continue
         in_words = _value_of_words(match[0])
         if in_words is not None:
-            found.append(Number(in_words, match.start(), match.end(), 0.0, False))
-    return sorted(found, key=lambda number: number.start)
+            numbers.append(Number(in_words, match.start(), match.end(), 0.0, False))
+    return sorted(numbers, key=lambda number: number.start)
 
 
 def ordinals_of(text: str) -> list[Number]:
     """Every ordinal of a text, in order."""
-    found = [Number(float(m[1]), m.start(), m.end(), 0.0, True) for m in _ORDINAL_DIGITS.finditer(text)]
-    found += [
+    ordinals = [Number(float(m[1]), m.start(), m.end(), 0.0, True) for m in _ORDINAL_DIGITS.finditer(text)]
+    ordinals += [
         Number(float(ORDINALS[m[0].lower()]), m.start(), m.end(), 0.0, False)
         for m in _ORDINAL_WORDS.finditer(text)
     ]
-    return sorted(found, key=lambda number: number.start)
+    return sorted(ordinals, key=lambda number: number.start)
 
 
 def _from_digits(match: re.Match[str]) -> Number:

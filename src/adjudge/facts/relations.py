@@ -79,12 +79,12 @@ def _is_negation(word: Word) -> bool:
 def _negations(claim: Sequence[Word], evidence: Sequence[Word]) -> list[Contradiction]:
     ours, theirs = _negated(claim), _negated(evidence)
     claim_stems, evidence_stems = {w.stem: w for w in claim}, {w.stem: w for w in evidence}
-    found = [
+    conflicts = [
         Contradiction("negation", (negation, claim_stems[stem]), (evidence_stems[stem],))
         for stem, negation in ours.items()
         if stem in evidence_stems and stem not in theirs
     ]
-    return found + [
+    return conflicts + [
         Contradiction("negation", (claim_stems[stem],), (negation, evidence_stems[stem]))
         for stem, negation in theirs.items()
         if stem in claim_stems and stem not in ours
@@ -95,17 +95,17 @@ def _opposites(claim: Sequence[Word], evidence: Sequence[Word]) -> list[Contradi
     """Opposite words with a neighbour in common, neither negated; the evidence lacks the claim's own word."""
     evidence_stems, claim_stems = {w.stem for w in evidence}, {w.stem for w in claim}
     negated = {*_negated(claim), *_negated(evidence)}
-    found = []
+    conflicts = []
     for position, word in enumerate(claim):
         if word.stem in evidence_stems or word.stem not in OPPOSITES or word.stem in negated:
             continue
         company = _company(claim, position)
-        for place, other in enumerate(evidence):
+        for index, other in enumerate(evidence):
             if other.stem not in OPPOSITES[word.stem] or other.stem in claim_stems or other.stem in negated:
                 continue
-            if company & _company(evidence, place):
-                found.append(Contradiction("opposite", (word,), (other,)))
-    return found
+            if company & _company(evidence, index):
+                conflicts.append(Contradiction("opposite", (word,), (other,)))
+    return conflicts
 
 
 def _company(words: Sequence[Word], position: int) -> frozenset[str]:
@@ -123,23 +123,23 @@ def _swapped(
     evidence_facts: Sequence[Fact],
 ) -> list[Contradiction]:
     """Two names that stand on the two sides of one verb, and change them."""
-    found = []
+    conflicts = []
     for position, verb in enumerate(claim):
         if verb.text.casefold() not in VERBS or _in_name(verb, claim_facts):
             continue
         ours = _sides(verb, claim_facts)
-        for place, other in enumerate(evidence):
+        for index, other in enumerate(evidence):
             if other.stem != verb.stem or _in_name(other, evidence_facts):
                 continue
             theirs = _sides(other, evidence_facts)
-            if ours is None or theirs is None or _is_passive(claim, position) != _is_passive(evidence, place):
+            if ours is None or theirs is None or _is_passive(claim, position) != _is_passive(evidence, index):
                 continue
             if _same_name(ours[0], theirs[1]) and _same_name(ours[1], theirs[0]) and not _same_name(*ours):
                 words = tuple(w for w in claim if _in_name(w, ours))
-                found.append(
+                conflicts.append(
                     Contradiction("swapped", words, tuple(w for w in evidence if _in_name(w, theirs)))
                 )
-    return found[:1]
+    return conflicts[:1]
 
 
 def _in_name(word: Word, facts: Sequence[Fact]) -> bool:

@@ -42,11 +42,11 @@ def foreign(path: Path) -> str | None:
     """Why what lies here may be somebody else's work: another's, writable by others, or a link."""
     if not hasattr(os, "getuid"):
         return None
-    found = path.lstat()
-    if stat.S_ISLNK(found.st_mode):
+    attributes = path.lstat()
+    if stat.S_ISLNK(attributes.st_mode):
         return f"{path}: is a link."
-    if found.st_uid != os.getuid():
+    if attributes.st_uid != os.getuid():
         return f"{path}: belongs to another user."
-    if found.st_mode & 0o022:
+    if attributes.st_mode & 0o022:
         return f"{path}: others may write it (chmod go-w)."
     return None

@@ -30,8 +30,9 @@ def digest_of(path: Path) -> str:
     """
     path = Path(os.path.abspath(path))
     status = path.stat()
-    signature = (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
-    return _digest(path, signature)
+    if time.time() - status.st_ctime < SETTLED:
+        return sha256(path)
+    return _digest(path, (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino))
 
 
 @lru_cache(maxsize=64)
@@ -41,8 +42,7 @@ def _digest(path: Path, signature: tuple[int, int, int, int]) -> str:
     if known is not None and known[:4] == signature:
         return known[4]
     digest = sha256(path)
-    if time.time() - signature[2] / 1e9 > SETTLED:
-        _remember(path, (*signature, digest))
+    _remember(path, (*signature, digest))
     return digest
 
 
@@ -65,12 +65,12 @@ def _read_records() -> dict[str, Record]:
 
 def _remember(path: Path, record: Record) -> None:
     """Keep a record; where that cannot be written, the file is read again next time."""
-    place = _records_file()
-    if place is None:
+    file = _records_file()
+    if file is None:
         return
     records = {name: known for name, known in _read_records().items() if name != str(path)}
     records[str(path)] = record
     try:
-        write_json(place, dict(list(records.items())[-MOST:]))
+        write_json(file, dict(list(records.items())[-MOST:]))
     except (OSError, AdjudgeError):
         return

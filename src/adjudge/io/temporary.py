@@ -28,8 +28,8 @@ def is_disk_full(error: Exception) -> bool:
     """Whether the reason is that there is no room, on the disk or for the user."""
     if isinstance(error, OSError):
         return error.errno in _FULL
-    number = _NUMBER.search(str(error))  # libraries in Rust hide what the system said in their text
-    return number is not None and int(number[1] or number[2]) in _FULL
+    error_code = _NUMBER.search(str(error))  # libraries in Rust hide what the system said in their text
+    return error_code is not None and int(error_code[1] or error_code[2]) in _FULL
 
 
 @contextmanager

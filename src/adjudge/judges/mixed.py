@@ -171,7 +171,7 @@ def rule_features(claim: str, evidence: Sequence[Evidence], comparisons: Sequenc
     values = [c.outcome for c in comparisons if c.fact.kind not in (Kind.NAME, Kind.QUOTE)]
     names = [c.outcome for c in comparisons if c.fact.kind in (Kind.NAME, Kind.QUOTE)]
     overlap = max((overlap_of(claim, sentence) for sentence in evidence), default=0.0)
-    rules = {found.rule for _, found in contradictions_with(claim, evidence)}
+    rules = {contradiction.rule for _, contradiction in contradictions_with(claim, evidence)}
     return [
         float(Outcome.DIFFERENT in values),
         float(Outcome.OPEN in values),

@@ -38,6 +38,7 @@ from adjudge.retrieval.storage import (
     next_generation,
     open_for_writing,
     read_sources,
+    report_damage,
     write_manifest,
     write_sources,
 )
@@ -294,11 +295,14 @@ def _generation(
 ) -> Iterator[tuple[Path, Writer]]:
     """A new generation to write in; removed again when the block fails, otherwise the old one is."""
     folder = next_generation(out, current, copy)
-    writer = Writer(folder, numbers)
+    writer: Writer | None = None
     try:
+        with report_damage(out):
+            writer = Writer(folder, numbers)
         yield folder, writer
     except BaseException:
-        writer.abandon()
+        if writer is not None:
+            writer.abandon()
         shutil.rmtree(folder, ignore_errors=True)
         raise
     if current:

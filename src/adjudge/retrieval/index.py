@@ -18,7 +18,14 @@ from adjudge.io.temporary import is_disk_full
 from adjudge.retrieval.analysis import bracket_of, index_text, name_of
 from adjudge.retrieval.context import contexts
 from adjudge.retrieval.parts import PARTS, open_part
-from adjudge.retrieval.storage import IndexUnusable, Manifest, check_name, read_manifest, read_sources
+from adjudge.retrieval.storage import (
+    IndexUnusable,
+    Manifest,
+    check_name,
+    read_manifest,
+    read_sources,
+    report_damage,
+)
 from adjudge.retrieval.vectors import SentenceVectors
 from adjudge.types import Evidence, Page, Sentence, SentenceRef
 
@@ -145,12 +152,16 @@ class Index:
 
     def search_pages(self, query: tantivy.Query, limit: int) -> list[PageHit]:
         """The best pages for a query over the page schema."""
-        hits = _search(self.pages, query, limit, _decode_page, lambda page: (page.page, page.source or ""))
+        with report_damage(self.path):
+            hits = _search(
+                self.pages, query, limit, _decode_page, lambda page: (page.page, page.source or "")
+            )
         return [PageHit(page, score) for score, page in hits]
 
     def search_sentences(self, query: tantivy.Query, limit: int) -> list[Hit]:
         """The best sentences for a query over the sentence schema."""
-        hits = _search(self.sentences, query, limit, _decode_sentence, lambda s: (*s.ref, s.source or ""))
+        with report_damage(self.path):
+            hits = _search(self.sentences, query, limit, _decode_sentence, lambda s: (*s.ref, s.source or ""))
         return [Hit(sentence, score) for score, sentence in hits]
 
     def page_sentences(self, page: str) -> list[StoredSentence]:
@@ -287,7 +298,7 @@ class Writer:
     def abandon(self) -> None:
         """Stop without a commit; nothing to do after one."""
         for writer in self._writers.values():
-            with suppress(ValueError):  # which it raises once it has failed to write
+            with suppress(ValueError, RuntimeError):  # which it raises once it has failed to write
                 writer.rollback()
                 writer.wait_merging_threads()
 
@@ -320,8 +331,9 @@ def compact(folder: Path) -> None:
     for part in PARTS:
         (fresh / part).mkdir(parents=True)
     writer = Writer(fresh)
-    for page, sentences in Index.unpublished(folder.parent, folder).all_pages():
-        writer.write(page, sentences)
+    with report_damage(folder.parent):
+        for page, sentences in Index.unpublished(folder.parent, folder).all_pages():
+            writer.write(page, sentences)
     writer.commit()
     for part in PARTS:
         shutil.rmtree(folder / part)

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     import tantivy
 
 PARTS = ("pages", "sentences")
+PANIC = "PanicException"
+"""What tantivy raises at a damaged file that it did not expect; it is no ``Exception``."""
 
 
 def open_part(folder: Path, create: bool = False) -> tantivy.Index:
@@ -25,6 +27,10 @@ def open_part(folder: Path, create: bool = False) -> tantivy.Index:
             if create or "Lockfile" not in str(error):
                 raise
             return _open_read_only(folder)
+        except BaseException as error:
+            if type(error).__name__ != PANIC:
+                raise
+            raise ValueError(str(error)) from None
     if not create:
         raise OSError(f"{folder.name} is missing")
     return _prepare(Tantivy(_schema(folder.name), path=str(folder)))

@@ -159,8 +159,8 @@ class _Selection:
         value += self.reached * (settings.link + settings.lead * self._lead)
         value += new * (settings.cover * bool(self._taken) + settings.link_cover * (self.reached > 0))
         value[self._taken] = -np.inf
-        number = int(value.argmax())
-        return number, float(value[number])
+        best = int(value.argmax())
+        return best, float(value[best])
 
     def take(self, number: int) -> None:
         """Take a candidate, which changes what the others are worth."""

@@ -27,7 +27,8 @@ from adjudge.data.documents import printable
 from adjudge.errors import AdjudgeError, DataError
 from adjudge.io.files import write_atomic
 from adjudge.io.jsonl import BAD_JSON
-from adjudge.io.temporary import report_full_disk
+from adjudge.io.temporary import is_disk_full, report_full_disk
+from adjudge.retrieval.parts import PANIC
 
 FORMAT = "adjudge-index"
 VERSION = 3
@@ -158,6 +159,28 @@ def open_for_writing(path: Path) -> Iterator[Manifest]:
         finally:
             if is_new and os.listdir(path) == [".lock"]:  # nothing was made
                 shutil.rmtree(path, ignore_errors=True)
+
+
+@contextmanager
+def report_damage(path: Path) -> Iterator[None]:
+    """Turn what is raised where the files of an index are not what was written into ``IndexUnusable``.
+
+    Tantivy raises ``ValueError``, or panics, which is no ``Exception``; what it gives back may not be decoded.
+    """
+    try:
+        yield
+    except (ValueError, LookupError, RuntimeError, msgspec.MsgspecError) as error:
+        if isinstance(error, AdjudgeError) or is_disk_full(error):
+            raise
+        raise IndexUnusable(_damaged(path, error)) from None
+    except BaseException as error:
+        if type(error).__name__ != PANIC:
+            raise
+        raise IndexUnusable(_damaged(path, error)) from None
+
+
+def _damaged(path: Path, error: BaseException) -> str:
+    return f"{path}: damaged index ({error}). Delete the folder and index again."
 
 
 def check_name(path: Path) -> None:

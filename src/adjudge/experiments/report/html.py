@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 from adjudge import __version__
 from adjudge.errors import MissingExtra
 from adjudge.experiments.report.blocks import Report, cells_of
+from adjudge.io.templates import template_environment
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 TEMPLATE = "page.html"
+_NEEDED = "The HTML report needs matplotlib and Jinja2 (--format md,tex does not)"
 
 
 def to_html(report: Report) -> str:
@@ -29,19 +31,10 @@ def to_html(report: Report) -> str:
 def _environment() -> Environment:
     try:
         import matplotlib  # noqa: F401  (found missing before anything is drawn)
-        from jinja2 import Environment, FileSystemLoader, StrictUndefined
         from markupsafe import Markup
     except ImportError:
-        raise MissingExtra(
-            "The HTML report needs matplotlib and Jinja2 (--format md,tex does not)", "report"
-        ) from None
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+        raise MissingExtra(_NEEDED, "report") from None
+    environment = template_environment(Path(__file__).parent, _NEEDED)
     numbers = count(1)
     # The drawings are our own: the only text that is not escaped.
     filters: dict[str, Any] = {

@@ -288,7 +288,7 @@ def _marked(
     for number, marking, spans in zip(wanted, markings, mark_words(markings, judge), strict=True):
         part, answer = parts[number]
         segment, statement = segments[statements[number].sentence], statements[number]
-        inside = [place for span in spans if (place := statement.part.sentence_span(span))]
+        inside = [within for span in spans if (within := statement.part.sentence_span(span))]
         against = tuple(EvidenceMark(*pair) for pair in evidence_marks(marking))
         source = join_spans([segment.source_span(Span(*span)) for span in inside])
         marked[number] = (replace(part, marks=source, evidence_marks=against), answer)

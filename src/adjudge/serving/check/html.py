@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from adjudge import __version__
 from adjudge.data.documents.markdown import plain_offsets
-from adjudge.errors import MissingExtra
+from adjudge.io.templates import template_environment
 from adjudge.serving.check.export import line_and_column, place_of, weightiest
 from adjudge.serving.check.records import WORDS, Check, CheckedPart, CheckedSentence, State
 from adjudge.types import Span
@@ -128,8 +128,8 @@ def marked_sentence(check: Check, sentence: CheckedSentence) -> Markup:
         text, offsets = plain_offsets(written)
         if text != sentence.text:  # a row of a table
             text, offsets = sentence.text, []
-    places = [sentence.start + offset for offset in offsets]
-    wrong = [any(span.start <= place < span.end for span in sentence.marks) for place in places]
+    positions = [sentence.start + offset for offset in offsets]
+    wrong = [any(span.start <= position < span.end for span in sentence.marks) for position in positions]
     return with_marks(text, _runs(wrong), "")
 
 
@@ -187,16 +187,8 @@ def slug_of(state: State) -> str:
 
 
 def _environment() -> Environment:
-    try:
-        from jinja2 import Environment, FileSystemLoader, StrictUndefined
-    except ImportError:
-        raise MissingExtra("The HTML page needs Jinja2 (--format md does not)", "report") from None
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+    environment = template_environment(
+        Path(__file__).parent, "The HTML page needs Jinja2 (--format md does not)"
     )
     environment.filters["slug"] = slug_of
     return environment

@@ -95,8 +95,8 @@ def evidence_marks(marking: Marking) -> list[tuple[int, Span]]:
         for c in marking.comparisons
         if c.outcome is Outcome.DIFFERENT and c.other is not None and c.sentence is not None
     ]
-    for sentence, found in contradictions_with(marking.verdict.claim, marking.verdict.evidence):
-        spans += [(sentence, Span(word.start, word.end)) for word in found.evidence]
+    for sentence, contradiction in contradictions_with(marking.verdict.claim, marking.verdict.evidence):
+        spans += [(sentence, Span(word.start, word.end)) for word in contradiction.evidence]
     return list(dict.fromkeys(spans))
 
 
@@ -194,5 +194,5 @@ def _evidence_stems(evidence: Sequence[Evidence]) -> frozenset[str]:
 
 
 def _contradicted(marking: Marking) -> set[Span]:
-    found = contradictions_with(marking.verdict.claim, marking.verdict.evidence)
-    return {Span(word.start, word.end) for _, one in found for word in one.claim}
+    contradictions = contradictions_with(marking.verdict.claim, marking.verdict.evidence)
+    return {Span(word.start, word.end) for _, one in contradictions for word in one.claim}

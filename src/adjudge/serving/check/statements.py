@@ -72,14 +72,14 @@ def locate(sentence: str, statement: str) -> Part:
         end = start + len(statement.rstrip(".!"))
         offsets = tuple(range(start, end)) + (-1,) * (len(statement) - (end - start))
         return Part(statement, Span(start, end), offsets)
-    places = [-1] * len(statement)
+    positions = [-1] * len(statement)
     for first, last in _words(statement):
-        place = sentence.find(statement[first:last])
-        if place >= 0:
-            places[first:last] = range(place, place + last - first)
-    known = [place for place in places if place >= 0]
+        position = sentence.find(statement[first:last])
+        if position >= 0:
+            positions[first:last] = range(position, position + last - first)
+    known = [position for position in positions if position >= 0]
     span = Span(min(known), max(known) + 1) if known else Span(0, len(sentence))
-    return Part(statement, span, tuple(places))
+    return Part(statement, span, tuple(positions))
 
 
 def _words(text: str) -> Iterator[tuple[int, int]]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adjudge import __version__
+from adjudge.io.templates import template_environment
 from adjudge.serving.page.views import percent
 
 if TYPE_CHECKING:
@@ -66,15 +67,7 @@ def _reader(identity: dict[str, Any]) -> dict[str, Any]:
 @lru_cache(maxsize=1)
 def environment() -> Environment:
     """Jinja2 with everything escaped, and a missing value an error."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    templates = Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    templates = template_environment(Path(__file__).parent / "templates", "The page needs Jinja2", "serve")
     templates.filters["percent"] = percent
     templates.filters["capitalize_first"] = lambda text: text[:1].upper() + text[1:]
     templates.globals.update(static=STATIC, version=__version__)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Literal
@@ -17,6 +17,7 @@ from adjudge.data.documents import SUFFIXES, Problem, printable
 from adjudge.data.documents.kinds import suffix_of
 from adjudge.errors import AdjudgeError
 from adjudge.io.files import write_atomic
+from adjudge.io.temporary import sweep, temporary_folder
 from adjudge.retrieval.corpus import CACHE
 from adjudge.retrieval.index import Index
 from adjudge.retrieval.pipeline import EvidencePipeline
@@ -100,6 +101,9 @@ class Corpora:
         self._closing = False
         for path in paths:
             self._add(Corpus(free_name(path, self._corpora), path))
+        if data_dir.is_dir():  # what a killed server was writing
+            for folder in (data_dir, *filter(Path.is_dir, data_dir.iterdir())):
+                sweep(folder)
         self._scan()
         self._thread = threading.Thread(target=self._keep, name="adjudge-corpora", daemon=True)
 
@@ -162,11 +166,11 @@ class Corpora:
         return corpus
 
     def delete(self, name: str) -> None:
-        """Remove an uploaded corpus with its documents."""
+        """Remove an uploaded corpus with its documents, all of them or none."""
         corpus = self._own(name)
-        with self._changed:
+        with _discarding(corpus.path) as remove, self._changed:
+            remove()
             del self._corpora[name]
-        shutil.rmtree(corpus.path, ignore_errors=True)
 
     def add_document(self, name: str, document: str, stream: BinaryIO, limit: int) -> Corpus:
         """Keep a document of an uploaded corpus, whole or not at all, and have it indexed."""
@@ -245,8 +249,16 @@ class Corpora:
         if stamp != corpus.stamp or corpus.state == "indexing":
             self._open(corpus)
             corpus.stamp = stamp
+            if corpus.uploaded and corpus.name not in self._corpora:  # removed while it was indexed
+                self._remove_again(corpus)
         # An upload that came in the meantime has asked for another look.
         corpus.next_look = min(corpus.next_look, time.monotonic() + max(self._refresh, PATIENCE * took))
+
+    def _remove_again(self, corpus: Corpus) -> None:
+        """Remove what indexing wrote into the folder of a corpus that is gone."""
+        with _discarding(corpus.path) as remove, self._changed:
+            if corpus.name not in self._corpora:
+                remove()
 
     def _open(self, corpus: Corpus) -> None:
         corpus.state = "indexing" if corpus.pipeline else "loading"
@@ -265,6 +277,18 @@ class Corpora:
         except (AdjudgeError, OSError) as error:
             corpus.state, corpus.problem = "failed", str(error).replace(str(corpus.path), corpus.name)
         corpus.problems, corpus.progress = problems, None
+
+
+@contextmanager
+def _discarding(folder: Path) -> Iterator[Callable[[], None]]:
+    """A function that takes a folder's name from it; its files go at the end of the block, or at the next start."""
+    with temporary_folder(folder) as temporary:
+
+        def remove() -> None:
+            with suppress(FileNotFoundError):
+                os.replace(folder, temporary / folder.name)
+
+        yield remove
 
 
 def free_name(path: Path, names: dict[str, Corpus]) -> str:
