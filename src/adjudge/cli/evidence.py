@@ -208,6 +208,13 @@ def train_ranker(
     *,
     corpus: CorpusOption = None,
     out: Annotated[Path, typer.Option(help="The ranker's folder.")] = Path("runs/ranker"),
+    kind: Annotated[
+        str,
+        typer.Option(
+            help="What a row holds beside the claim: pair (a sentence), page, or list (all candidates)."
+        ),
+    ] = "pair",
+    max_length: Annotated[int, typer.Option(min=16, max=512, help="Tokens of a row.")] = 130,
     backbone: Annotated[str, typer.Option(help="minilm, bert-base, a hub id or a folder.")] = "minilm",
     settings: dict[str, Any],
     limit: Annotated[int | None, typer.Option(min=1, help="Train on at most this many claims.")] = None,
@@ -222,23 +229,33 @@ def train_ranker(
 
     Its folder is a selector: `--selector FOLDER` in search and verify.
 
-    **Example**
+    **Examples**
 
     `adjudge train-ranker train.jsonl --corpus wiki --out runs/ranker --limit 20000`
+
+    `adjudge train-ranker train.jsonl --corpus wiki --out runs/list-ranker --kind list --max-length 512`
     """
     from dataclasses import asdict
 
     import torch
+    from pydantic import ValidationError
 
     from adjudge.cli.progress import pace
     from adjudge.cli.views.evidence import ranker_summary
-    from adjudge.config import settings_from
+    from adjudge.config import problems_in, settings_from
     from adjudge.data.formats import read_claims
+    from adjudge.errors import ConfigError
     from adjudge.retrieval.ranker import RankerSettings
     from adjudge.training.distributed import workers
     from adjudge.training.loop import Metric
     from adjudge.training.ranker import RANKER_TRAINING, train_ranker_on
 
+    try:
+        ranker_settings = RankerSettings.model_validate(
+            {"kind": kind, "backbone": backbone, "max_length": max_length}
+        )
+    except ValidationError as error:
+        raise ConfigError("; ".join(problems_in(error)) + ".") from None
     training = settings_from({"training": {**RANKER_TRAINING.model_dump(), **settings}}).training
     opened = open_with_progress(corpus)
     console = progress_console()
@@ -260,7 +277,7 @@ def train_ranker(
             read_claims(claims, require_gold=True, aliases=aliases(label)),
             opened,
             out,
-            RankerSettings(backbone=backbone),
+            ranker_settings,
             training,
             limit=limit,
             held_out=held_out,
