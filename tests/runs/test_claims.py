@@ -100,6 +100,11 @@ def test_single_sentences_are_labelled_by_whether_they_are_gold():
         list(single_sentences(examples, LabelSet(("yes", "no"))))
 
 
+def test_single_sentences_are_not_drawn(files: dict[str, Path]):
+    with pytest.raises(ConfigError, match="do not go together"):
+        claims_of(settings_from({"data": {"train": files["train"], "single": True}, "augment": {}}))
+
+
 def test_a_run_trains_on_single_sentences_where_asked(files: dict[str, Path]):
     train, _ = claims_of(settings_from({"data": {"train": files["train"], "limit": 3, "single": True}}))
     assert [(e.id, len(e.evidence), e.label) for e in train][:2] == [

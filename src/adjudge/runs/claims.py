@@ -32,6 +32,8 @@ def claims_of(settings: RunSettings) -> tuple[Iterator[Example], Iterator[Exampl
         stands = read_examples(data.train, labels=labels, require_labels=True, field=data.field)
         training = islice(stands, data.limit)
         return (single_sentences(training, labels) if data.single else training), dev
+    if data.single:
+        raise ConfigError("data.single and [augment] do not go together: leave one out.")
     train, held_out = claim_pools(settings)
     if dev is None and held_out.claims:
         dev = islice(gold_and_retrieved_views(held_out, settings.augment.sentences), data.dev_limit)
