@@ -32,6 +32,7 @@ CHANGED: dict[str, dict[str, Any]] = {
         "gold": Path("gold.jsonl"),
         "field": "retrieved",
         "single": True,
+        "selector": "fusion",
         "limit": 10,
         "dev_limit": 20,
         "labels": ("REFUTES", "SUPPORTS", "NOT ENOUGH INFO"),
