@@ -31,6 +31,7 @@ RULES = "rules"
 LOADERS = {
     "hf": "adjudge.judges.hf:load_classifier",
     "hf-joined": "adjudge.judges.hf:load_joined_classifier",
+    "t5": "adjudge.judges.list_t5:load_list_t5",
     "prover": "adjudge.judges.proof.prover:load_prover",
     "proofver": "adjudge.judges.proof.seq2seq:load_proofver",
 }
