@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from adjudge.errors import ConfigError
@@ -15,12 +18,52 @@ if TYPE_CHECKING:
     import torch
 
 
+FEW_TOKENS = 512
+"""Below this a second thread costs others more than it saves; native_encoder.h has the same for its own threads."""
+
+
 def device_name(name: str) -> str:
-    """The device for ``auto``, ``cpu`` or ``cuda`` by name; without loading torch where it can only be the CPU."""
+    """The device for ``auto``, ``cpu`` or ``cuda`` by name; without loading torch where it can only be the CPU.
+
+    Threads of torch that wait for their next work give their cores to others, if it is loaded after this.
+    """
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     only_cpu = not has_torch() or not (_is_loaded() or _may_have_gpu())
     if name == "cpu" or (name == "auto" and only_cpu):
         return "cpu"
     return str(pick_device(name))
+
+
+class _OneThread:
+    """One thread of torch while any block that asks for it runs; the process's own number after the last of them."""
+
+    def __init__(self) -> None:
+        self._lock, self._blocks, self._threads = Lock(), 0, 1
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        import torch
+
+        with self._lock:
+            if not self._blocks:
+                self._threads = torch.get_num_threads()
+            self._blocks += 1
+            torch.set_num_threads(1)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._blocks -= 1
+                if not self._blocks:
+                    torch.set_num_threads(self._threads)
+
+
+_one_thread = _OneThread()
+
+
+def threads_for(tokens: int) -> AbstractContextManager[None]:
+    """As many threads of torch as the tokens of a forward pass are worth: one for few, else the process's number."""
+    return _one_thread() if tokens < FEW_TOKENS else nullcontext()
 
 
 def has_torch() -> bool:
