@@ -10,6 +10,7 @@ from adjudge import __version__
 from adjudge.cli import (
     assembling,
     battery,
+    bench,
     checking,
     data,
     evidence,
@@ -49,6 +50,7 @@ for command in (
     experiments.report,
 ):
     app.command(no_args_is_help=True)(command)
+app.command()(bench.bench)  # which needs no argument
 app.add_typer(data.app, name="data")
 app.add_typer(models.app, name="model")
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,7 +34,7 @@ from adjudge.io.temporary import sweep
 from adjudge.retrieval.pipeline import WINDOW
 from adjudge.retrieval.protocol import Retriever
 from adjudge.serving.verifier import Corpus, Verifier
-from adjudge.types import Claim, Verdict
+from adjudge.types import Claim, Example, Verdict
 
 OTHER_JOB = "It belongs to another job: choose another --out, or pass --force to begin again."
 
@@ -107,10 +108,28 @@ def verify_file(
     """
     retriever = verifier.retriever(corpus, reopen=True)
     parts = Parts(job)
-    with parts.collect(job_definition(verifier, retriever, job.inject_gold)):
+    pipeline = verifier.pipeline(retriever, job.inject_gold)
+
+    def retrieve(window: list[Claim]) -> list[Example]:
+        verifier.clear_cache()
+        return verifier.retrieve_examples(window, pipeline)
+
+    def judge(window: tuple[int, Future[list[Example]]]) -> None:
+        index, examples = window
+        parts.write(index, list(verifier.judge_examples(examples.result(), retriever)))
+        progress(parts.answers.total())
+
+    definition = job_definition(verifier, retriever, job.inject_gold)
+    # The evidence of the next window is looked for while this one is judged.
+    with parts.collect(definition), ThreadPoolExecutor(1, "evidence") as pool:
+        last: tuple[int, Future[list[Example]]] | None = None
         for index, window in parts.missing():
-            parts.write(index, judge_window(verifier, window, retriever, job.inject_gold))
-            progress(parts.answers.total())
+            coming = index, pool.submit(retrieve, window)
+            if last is not None:
+                judge(last)
+            last = coming
+        if last is not None:
+            judge(last)
     return parts.report()
 
 
