@@ -33,12 +33,14 @@ def test_few_tokens_take_one_thread_and_many_take_all(four_threads: None):
 def test_the_number_comes_back_after_blocks_that_overlap(four_threads: None):
     barrier = Barrier(3)
 
-    def work(_: int) -> None:
+    def work(_: int) -> int:
         with threads_for(1):
             barrier.wait(timeout=30)
+            assert torch.get_num_threads() == 1
+        return torch.get_num_threads()
 
     with ThreadPoolExecutor(3) as pool:
-        list(pool.map(work, range(3)))
+        assert list(pool.map(work, range(3))) == [4, 4, 4]
     assert torch.get_num_threads() == 4
 
 

@@ -35,7 +35,11 @@ def device_name(name: str) -> str:
 
 
 class _OneThread:
-    """One thread of torch while any block that asks for it runs; the process's own number after the last of them."""
+    """One thread of torch inside a block, the process's own number after it.
+
+    The number is each thread's own, and that of threads to come: what it was before the first of several blocks that
+    overlap is what all of them go back to.
+    """
 
     def __init__(self) -> None:
         self._lock, self._blocks, self._threads = Lock(), 0, 1
@@ -54,8 +58,7 @@ class _OneThread:
         finally:
             with self._lock:
                 self._blocks -= 1
-                if not self._blocks:
-                    torch.set_num_threads(self._threads)
+                torch.set_num_threads(self._threads)
 
 
 _one_thread = _OneThread()

@@ -114,7 +114,7 @@ def run_bench(
         sentences = [evidence.text for example in examples for evidence in example.evidence]
         embedding = _time(lambda: embedder.embed(sentences), len(sentences), bench.rounds)
     identity = verifier.judge.identity
-    changed = {key: value for key, value in settings.model_dump(mode="json", exclude_defaults=True).items()}
+    changed = settings.model_dump(mode="json", exclude_defaults=True)
     changed |= {key: identity[key] for key in ("precision", "runtime") if key in identity}
     return BenchReport(_machine(), changed, first, memory, one, bulk, end_to_end, embedding)
 

@@ -146,10 +146,11 @@ def job_definition(
 ) -> dict[str, Any]:
     """What decides the verdicts besides the claims; ``precision`` where the workers' is not the verifier's own."""
     judge = dict(verifier.judge.identity)
-    computed_in = judge.pop("precision", None)
+    computed_in, runtime = judge.pop("precision", None), judge.pop("runtime", None)
     definition = {
         "model": judge,
         "precision": precision or computed_in,
+        "runtime": None if precision else runtime,
         "corpus": dict(retriever.identity),
         "selector": dict(verifier.loaded_selector().identity),
         "k": verifier.settings.k,
