@@ -52,6 +52,7 @@ def train_judge(
     _check_labelled(train_data, "training", model)
     if dev_data is not None:
         _check_labelled(dev_data, "dev", model)
+    model.module.backbone.recompute = settings.recompute
     task = JudgeTask(model, train_data, dev_data, objective, settings)
     return train(task, settings, folder, identity=identity, resume=resume, workers=workers, report=report)
 
