@@ -3,14 +3,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
 
 import pytest
 import torch
 
 from adjudge.encoders import device
-from adjudge.encoders.device import FEW_TOKENS, device_name, pick_device, threads_for
+from adjudge.encoders.device import device_name, pick_device
 from adjudge.errors import ConfigError
 
 
@@ -20,28 +18,6 @@ def four_threads():
     torch.set_num_threads(4)
     yield
     torch.set_num_threads(before)
-
-
-def test_few_tokens_take_one_thread_and_many_take_all(four_threads: None):
-    with threads_for(FEW_TOKENS - 1):
-        assert torch.get_num_threads() == 1
-    with threads_for(FEW_TOKENS):
-        assert torch.get_num_threads() == 4
-    assert torch.get_num_threads() == 4
-
-
-def test_the_number_comes_back_after_blocks_that_overlap(four_threads: None):
-    barrier = Barrier(3)
-
-    def work(_: int) -> int:
-        with threads_for(1):
-            barrier.wait(timeout=30)
-            assert torch.get_num_threads() == 1
-        return torch.get_num_threads()
-
-    with ThreadPoolExecutor(3) as pool:
-        assert list(pool.map(work, range(3))) == [4, 4, 4]
-    assert torch.get_num_threads() == 4
 
 
 def test_a_quota_limits_torch_unless_the_user_says_otherwise(

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING
 
 from adjudge.errors import ConfigError
@@ -16,10 +13,6 @@ from adjudge.io.cores import allowed_threads, requested_threads
 
 if TYPE_CHECKING:
     import torch
-
-
-FEW_TOKENS = 512
-"""Below this a second thread costs others more than it saves; native_encoder.h has the same for its own threads."""
 
 
 def device_name(name: str) -> str:
@@ -32,41 +25,6 @@ def device_name(name: str) -> str:
     if name == "cpu" or (name == "auto" and only_cpu):
         return "cpu"
     return str(pick_device(name))
-
-
-class _OneThread:
-    """One thread of torch inside a block, the process's own number after it.
-
-    The number is each thread's own, and that of threads to come: what it was before the first of several blocks that
-    overlap is what all of them go back to.
-    """
-
-    def __init__(self) -> None:
-        self._lock, self._blocks, self._threads = Lock(), 0, 1
-
-    @contextmanager
-    def __call__(self) -> Iterator[None]:
-        import torch
-
-        with self._lock:
-            if not self._blocks:
-                self._threads = torch.get_num_threads()
-            self._blocks += 1
-            torch.set_num_threads(1)
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._blocks -= 1
-                torch.set_num_threads(self._threads)
-
-
-_one_thread = _OneThread()
-
-
-def threads_for(tokens: int) -> AbstractContextManager[None]:
-    """As many threads of torch as the tokens of a forward pass are worth: one for few, else the process's number."""
-    return _one_thread() if tokens < FEW_TOKENS else nullcontext()
 
 
 def has_torch() -> bool:

@@ -135,11 +135,9 @@ def _mean_states(
         return backbone.pooled(rows, numbers)[0]
     import torch
 
-    from adjudge.encoders.device import threads_for
-
     backbone.eval()
     backbone.pooling = "mean"
-    with torch.inference_mode(), threads_for(sum(rows.claim_tokens()[numbers].tolist())):
+    with torch.inference_mode():
         batch = rows.batch(numbers).to(next(backbone.parameters()).device)
         states: npt.NDArray[np.float32] = backbone(batch).pooled.float().cpu().numpy()
     return states

@@ -12,7 +12,6 @@ from torch import Tensor
 
 from adjudge.encoders.batch import ModelOutput
 from adjudge.encoders.dataset import Dataset, cut_into_batches, tokenize
-from adjudge.encoders.device import threads_for
 from adjudge.encoders.frozen import cache_states
 from adjudge.io.chunks import chunks
 from adjudge.judges.row_model import RowJudge
@@ -48,7 +47,7 @@ def outputs(model: RowJudge, data: Dataset) -> Iterator[tuple[list[int], ModelOu
     order = np.argsort(data.claim_tokens(), kind="stable").tolist()
     for claims in cut_into_batches(data, order, model.batch_tokens):
         batch = data.batch(claims).to(device)
-        with torch.inference_mode(), threads_for(batch.input_ids.numel()):
+        with torch.inference_mode():
             output = model.module(batch)
         yield claims, output  # outside: a mode held over a yield would hold for the caller too
 

@@ -26,7 +26,7 @@ from filelock import FileLock, Timeout
 from adjudge.data.formats import read_claim_texts, read_claims
 from adjudge.data.records import PathLike
 from adjudge.data.verdicts import read_verdicts, write_verdicts
-from adjudge.errors import ConfigError, DataError
+from adjudge.errors import AdjudgeError, ConfigError, DataError
 from adjudge.io.chunks import chunks
 from adjudge.io.files import open_bytes, write_atomic, write_json
 from adjudge.io.jsonl import BAD_JSON
@@ -114,23 +114,32 @@ def verify_file(
         verifier.clear_cache()
         return verifier.retrieve_examples(window, pipeline)
 
-    def judge(window: tuple[int, Future[list[Example]]]) -> None:
-        index, examples = window
-        parts.write(index, list(verifier.judge_examples(examples.result(), retriever)))
-        progress(parts.answers.total())
-
     definition = job_definition(verifier, retriever, job.inject_gold)
     # The evidence of the next window is looked for while this one is judged.
     with parts.collect(definition), ThreadPoolExecutor(1, "evidence") as pool:
-        last: tuple[int, Future[list[Example]]] | None = None
-        for index, window in parts.missing():
-            coming = index, pool.submit(retrieve, window)
-            if last is not None:
-                judge(last)
-            last = coming
-        if last is not None:
-            judge(last)
+        for index, examples in _one_ahead(parts, lambda window: pool.submit(retrieve, window)):
+            parts.write(index, list(verifier.judge_examples(examples.result(), retriever)))
+            progress(parts.answers.total())
     return parts.report()
+
+
+def _one_ahead(
+    parts: Parts, submit: Callable[[list[Claim]], Future[list[Example]]]
+) -> Iterator[tuple[int, Future[list[Example]]]]:
+    """(number, evidence to come) of the windows without verdicts; the next one is submitted before one is given."""
+    last: tuple[int, Future[list[Example]]] | None = None
+    try:
+        for index, window in parts.missing():
+            coming = index, submit(window)
+            if last is not None:
+                yield last
+            last = coming
+    except AdjudgeError:  # a bad line: what stands before it is judged first
+        if last is not None:
+            yield last
+        raise
+    if last is not None:
+        yield last
 
 
 def judge_window(
