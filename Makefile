@@ -81,11 +81,19 @@ format: $(READY)  ## let ruff fix what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# Figures are kept as JSON, by processor and number of cores. A benchmark that takes longer than its share of fifteen
+# minutes is cut off and says so; alone, `python benchmarks/bench_X.py --help`, it may take its time.
+BENCH_SECONDS ?= 75
+BENCH_OUT ?= runs/bench/$(shell sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -1 | \
+	tr -cs 'A-Za-z0-9\n' '-')x$(WORKERS)
 .PHONY: bench
-bench: $(READY)  ## run the benchmarks, each a ratio against its baseline
+bench: $(READY)  ## run the benchmarks, each a ratio against its baseline (under fifteen minutes; JSON in runs/bench)
+	@mkdir -p $(BENCH_OUT)
+	$(BIN)/adjudge bench --out $(BENCH_OUT)/bench.json
 	@for file in benchmarks/bench_*.py; do \
-		[ -e "$$file" ] || { echo "There are no benchmarks/bench_*.py yet."; break; }; \
-		echo "== $$file"; $(BIN)/python "$$file"; \
+		echo "== $$file"; json=""; \
+		if grep -q '"--json"' "$$file"; then json="--json $(BENCH_OUT)/$$(basename "$$file" .py).json"; fi; \
+		timeout $(BENCH_SECONDS) $(BIN)/python "$$file" $$json || echo "ended with $$? (124: after $(BENCH_SECONDS) s)"; \
 	done
 
 FAULTS ?= 330

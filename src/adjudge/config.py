@@ -229,6 +229,10 @@ class TrainingSettings(BaseModel):
         True, description="a new order every epoch; else the file's, as a mix has it"
     )
 
+    recompute: bool = Field(
+        False, description="compute each layer again in the backward pass: half the memory, a third more time"
+    )
+
     @property
     def step_size(self) -> int:
         """Claims per optimizer step, over all workers."""
