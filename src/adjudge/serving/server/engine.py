@@ -214,13 +214,6 @@ class Engine:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._checks, lambda: list(judge.judge(examples)))
 
-    async def weigh(self, examples: Sequence[Example]) -> list[Verdict]:
-        """Verdicts on given evidence as :meth:`check` makes them: with facts compared."""
-        judge = self._comparing_judge()
-        self._admit()
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._checks, lambda: list(judge.judge(examples)))
-
     async def corpora(self) -> list[Corpus]:
         """The corpora of the server, the default one first."""
         return list(self.library)
