@@ -8,7 +8,9 @@ import re
 import shutil
 import threading
 import time
+import uuid
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Literal
@@ -97,6 +99,7 @@ class Corpora:
         self._data_dir = data_dir
         self._corpora: dict[str, Corpus] = {}
         self._changed = threading.Condition()
+        self._opening = threading.Lock()
         self._closing = False
         for path in paths:
             self._add(Corpus(free_name(path, self._corpora), path))
@@ -164,9 +167,13 @@ class Corpora:
     def delete(self, name: str) -> None:
         """Remove an uploaded corpus with its documents."""
         corpus = self._own(name)
-        with self._changed:
-            del self._corpora[name]
-        shutil.rmtree(corpus.path, ignore_errors=True)
+        removed = self._data_dir / f".removed-{uuid.uuid4().hex}"
+        # Not while it is being indexed, which would make its folder anew; and at once for all who look for it.
+        with self._opening, self._changed:
+            self._corpora.pop(name, None)
+            with suppress(FileNotFoundError):  # another process was faster
+                corpus.path.rename(removed)
+        shutil.rmtree(removed, ignore_errors=True)
 
     def add_document(self, name: str, document: str, stream: BinaryIO, limit: int) -> Corpus:
         """Keep a document of an uploaded corpus, whole or not at all, and have it indexed."""
@@ -228,7 +235,8 @@ class Corpora:
                 self._scan()
             for corpus in self:
                 if corpus.next_look <= time.monotonic() and not self._closing:
-                    self._look_at(corpus)
+                    with self._opening:
+                        self._look_at(corpus)
             with self._changed:
                 looks = [corpus.next_look for corpus in self]
                 wait = min([*looks, time.monotonic() + self._refresh]) - time.monotonic()
@@ -240,7 +248,7 @@ class Corpora:
         began = time.monotonic()
         stamp = stamp_of(corpus.path)
         took = time.monotonic() - began
-        if corpus.uploaded and not corpus.path.is_dir():  # deleted just now: indexing it would make it anew
+        if corpus.uploaded and not corpus.path.is_dir():  # removed: indexing it would make it anew
             return
         if stamp != corpus.stamp or corpus.state == "indexing":
             self._open(corpus)
