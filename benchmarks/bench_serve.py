@@ -131,18 +131,19 @@ def memory(process: int) -> float:
     return int(next(line for line in status.splitlines() if line.startswith("VmRSS")).split()[1]) / 1000
 
 
-def start(command: list[str], port: int) -> subprocess.Popen:
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 300
-    while time.monotonic() < deadline:
+def start(command: list[str]) -> subprocess.Popen:
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def wait_until_ready(server: subprocess.Popen, port: int) -> None:
+    deadline = time.monotonic() + 900
+    while time.monotonic() < deadline and server.poll() is None:
         try:
-            urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=5)
-            return process
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=30)
+            return
         except OSError:
             time.sleep(0.2)
-            if process.poll() is not None:
-                raise SystemExit(f"{command[:3]}: ended with {process.returncode}") from None
-    raise SystemExit("a server did not become ready")
+    raise SystemExit(f"the server on port {port} did not become ready")
 
 
 def main() -> None:
@@ -159,16 +160,19 @@ def main() -> None:
         subprocess.run(["cp", "-r", str(DOCUMENTS), folder], check=True)
         corpus, data = f"{folder}/documents", f"{folder}/data"
         verifier = Verifier.load(corpus=corpus)
-        verdicts = {claim: verifier.verify(claim) for claim in sample_claims(verifier, options.claims)}
-        expected = {claim: dict(verdict.probabilities) for claim, verdict in verdicts.items()}
+        verifier.retriever()  # makes the index, which all servers share
         adjudge = [sys.executable, "-m", "adjudge", "serve", "--corpus", corpus, "--data-dir", data]
         ports = options.port, options.port + 1, options.port + 2
         servers = [
-            start([*adjudge, "--port", str(ports[0])], ports[0]),
-            start([sys.executable, "-c", PLAIN, corpus, str(ports[1])], ports[1]),
-            start([*adjudge, "--port", str(ports[2]), "--queue-size", "4"], ports[2]),
+            start([*adjudge, "--port", str(ports[0])]),
+            start([sys.executable, "-c", PLAIN, corpus, str(ports[1])]),
+            start([*adjudge, "--port", str(ports[2]), "--queue-size", "4"]),
         ]
         try:
+            claims = sample_claims(verifier, options.claims)
+            expected = {claim: dict(verifier.verify(claim).probabilities) for claim in claims}
+            for server, port in zip(servers, ports, strict=True):
+                wait_until_ready(server, port)
             run(options, ports, servers, expected)
         finally:
             for server in servers:

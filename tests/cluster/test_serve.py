@@ -43,7 +43,10 @@ def cluster() -> Iterator[str]:
     """A cluster of one node with room for two replicas, connected."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_worker_niceness", "0")  # replicas wait no longer than the test does
+        # On a machine that is busy with other work everything takes longer.
         patch.setenv("RAY_raylet_start_wait_time_s", "120")
+        for name in ("READY_CHECK_TIMEOUT_S", "HEALTH_CHECK_TIMEOUT_S"):
+            patch.setenv(f"RAY_SERVE_PROXY_{name}", "120")
         ray.init(
             "local",
             num_cpus=2,

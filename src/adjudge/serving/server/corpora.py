@@ -98,6 +98,7 @@ class Corpora:
         self._data_dir = data_dir
         self._corpora: dict[str, Corpus] = {}
         self._changed = threading.Condition()
+        self._opening = threading.Lock()
         self._closing = False
         for path in paths:
             self._add(Corpus(free_name(path, self._corpora), path))
@@ -168,9 +169,10 @@ class Corpora:
     def delete(self, name: str) -> None:
         """Remove an uploaded corpus with its documents, all of them or none."""
         corpus = self._own(name)
-        with _discarding(corpus.path) as remove, self._changed:
+        # Not while it is being indexed, which would make its folder anew; and at once for all who look for it.
+        with _discarding(corpus.path) as remove, self._opening, self._changed:
+            self._corpora.pop(name, None)
             remove()
-            del self._corpora[name]
 
     def add_document(self, name: str, document: str, stream: BinaryIO, limit: int) -> Corpus:
         """Keep a document of an uploaded corpus, whole or not at all, and have it indexed."""
@@ -232,7 +234,8 @@ class Corpora:
                 self._scan()
             for corpus in self:
                 if corpus.next_look <= time.monotonic() and not self._closing:
-                    self._look_at(corpus)
+                    with self._opening:
+                        self._look_at(corpus)
             with self._changed:
                 looks = [corpus.next_look for corpus in self]
                 wait = min([*looks, time.monotonic() + self._refresh]) - time.monotonic()
@@ -244,7 +247,7 @@ class Corpora:
         began = time.monotonic()
         stamp = stamp_of(corpus.path)
         took = time.monotonic() - began
-        if corpus.uploaded and not corpus.path.is_dir():  # deleted just now: indexing it would make it anew
+        if corpus.uploaded and not corpus.path.is_dir():  # removed: indexing it would make it anew
             return
         if stamp != corpus.stamp or corpus.state == "indexing":
             self._open(corpus)
