@@ -178,6 +178,10 @@ NAME ?= world-tiny
 reproduce: $(READY)  ## run what made a published figure, and compare: NAME=world-tiny (25 seconds)
 	$(BIN)/python reproductions/reproduce.py $(NAME) --data $(DATA)/fever
 
+.PHONY: load
+load: $(READY)  ## 32 clients for a minute on a server of this machine, beside one without batching (4 minutes)
+	$(BIN)/python benchmarks/bench_serve.py --clients 32 --seconds 20 --rounds 3
+
 .PHONY: docs
 docs: $(DOCS_READY)  ## build the pages into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
