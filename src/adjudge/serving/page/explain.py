@@ -54,7 +54,7 @@ async def judge_alone(engine: Engine, sentence: CheckedSentence) -> list[list[Ve
         for part in sentence.parts
         for evidence in part.evidence
     ]
-    verdicts = iter(await engine.weigh(examples) if examples else ())
+    verdicts = iter(await engine.weigh(examples, admitted=True) if examples else ())
     return [[next(verdicts) for _ in part.evidence] for part in sentence.parts]
 
 

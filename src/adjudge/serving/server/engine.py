@@ -207,10 +207,14 @@ class Engine:
         finally:
             self._checking -= 1
 
-    async def weigh(self, examples: Sequence[Example]) -> list[Verdict]:
-        """Verdicts on given evidence as :meth:`check` makes them: with facts compared."""
+    async def weigh(self, examples: Sequence[Example], admitted: bool = False) -> list[Verdict]:
+        """Verdicts on given evidence as :meth:`check` makes them: with facts compared.
+
+        ``admitted`` where they are part of a check that goes on, which is not refused half-way.
+        """
         judge = self._comparing_judge()
-        self._admit()
+        if not admitted:
+            self._admit()
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._checks, lambda: list(judge.judge(examples)))
 
