@@ -47,10 +47,20 @@ test: lint  ## everything that must hold: lint, types, tests
 	OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false HF_HUB_OFFLINE=1 \
 		$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(PYTEST_ARGS)
 
+SERVE_ARGS ?= --open
+.PHONY: serve
+serve: $(READY)  ## the page on the sample documents, opened in a browser (SERVE_ARGS=… for other options)
+	mkdir -p runs/samples && cp src/adjudge/serving/page/samples/documents/*.md runs/samples/
+	$(BIN)/adjudge serve --corpus runs/samples $(SERVE_ARGS)
+
 .PHONY: browser-test
 browser-test: $(BROWSER_READY) chromium  ## the page in Chromium: every feature, accessibility, no request elsewhere
 	OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false HF_HUB_OFFLINE=1 AXE=$(CURDIR)/$(AXE) CHROMIUM=$(CHROMIUM) \
 		$(BIN)/python -m pytest tests/browser $(PYTEST_ARGS)
+
+.PHONY: screenshots
+screenshots: $(BROWSER_READY) chromium  ## take the pictures of the page in docs/images anew
+	OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1 PYTHONPATH=tests/support CHROMIUM=$(CHROMIUM) $(BIN)/python tests/browser/screenshots.py
 
 .PHONY: chromium
 chromium:  ## see that there is a Chromium for browser-test; as root on Debian or Ubuntu it is installed
@@ -71,11 +81,19 @@ format: $(READY)  ## let ruff fix what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# Figures are kept as JSON, by processor and number of cores. A benchmark that takes longer than its share of fifteen
+# minutes is cut off and says so; alone, `python benchmarks/bench_X.py --help`, it may take its time.
+BENCH_SECONDS ?= 75
+BENCH_OUT ?= runs/bench/$(shell sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -1 | \
+	tr -cs 'A-Za-z0-9\n' '-')x$(WORKERS)
 .PHONY: bench
-bench: $(READY)  ## run the benchmarks, each a ratio against its baseline
+bench: $(READY)  ## run the benchmarks, each a ratio against its baseline (under fifteen minutes; JSON in runs/bench)
+	@mkdir -p $(BENCH_OUT)
+	$(BIN)/adjudge bench --out $(BENCH_OUT)/bench.json
 	@for file in benchmarks/bench_*.py; do \
-		[ -e "$$file" ] || { echo "There are no benchmarks/bench_*.py yet."; break; }; \
-		echo "== $$file"; $(BIN)/python "$$file"; \
+		echo "== $$file"; json=""; \
+		if grep -q '"--json"' "$$file"; then json="--json $(BENCH_OUT)/$$(basename "$$file" .py).json"; fi; \
+		timeout $(BENCH_SECONDS) $(BIN)/python "$$file" $$json || echo "ended with $$? (124: after $(BENCH_SECONDS) s)"; \
 	done
 
 FAULTS ?= 330
@@ -112,56 +130,41 @@ supply-chain: $(READY)  ## the SBOM, the licences, the lock with hashes, and whe
 	cmp dist/wheel-1/*.whl dist/wheel-2/*.whl && mv dist/wheel-1/*.whl dist/ && rm -r dist/wheel-1 dist/wheel-2
 	cd dist && sha256sum *.whl sbom.json licences.md requirements-hashed.txt > SHA256SUMS && cat SHA256SUMS
 
-# Retrains the model that comes with the package, from the files in DATA: first on FEVER's claims, in three passes, then on
-# FEVER, the pairs of DATA/pairs and material made by rule, in three trainings on two mixes. Given again, it goes on where it
-# stopped.
+# Retrain the models that come with the package, from the files in DATA and reproductions/written. Given again, each goes on
+# where it stopped.
 DATA ?= ../shared/data
-MODEL_RUN ?= runs/default-model
-JUDGE_RUN ?= runs/small-judge
-.PHONY: default-model
-default-model: $(READY)  ## train the verdict model on FEVER's claims alone (83 minutes on two cores, resumable)
+FEVER_RUN ?= runs/fever-judge
+SMALL_RUN ?= runs/small-judge
+LARGE_RUN ?= runs/large-judge
+EXPORT_TESTS := --test $(DATA)/fever/dev_gold.jsonl.gz --test $(DATA)/fever/dev_retrieved.jsonl.gz
+
+.PHONY: fever-judge
+fever-judge: $(READY)  ## retrain the model `fever`, on FEVER's claims alone (83 minutes on two cores, resumable)
 	$(BIN)/adjudge train --preset default-model --train $(DATA)/fever/train.jsonl.gz \
-		--set data.pages=$(DATA)/fever/train_pages.jsonl.gz --out $(MODEL_RUN) --resume
+		--set data.pages=$(DATA)/fever/train_pages.jsonl.gz --out $(FEVER_RUN) --resume
 	$(BIN)/adjudge train --preset default-model-second --train $(DATA)/fever/train.jsonl.gz \
-		--set data.pages=$(DATA)/fever/train_pages.jsonl.gz --set model.init=$(MODEL_RUN) \
-		--out $(MODEL_RUN)-second --resume
+		--set data.pages=$(DATA)/fever/train_pages.jsonl.gz --set model.init=$(FEVER_RUN) \
+		--out $(FEVER_RUN)-second --resume
 	$(BIN)/adjudge train --preset default-model-third --train $(DATA)/fever/train.jsonl.gz \
-		--set data.pages=$(DATA)/fever/train_pages.jsonl.gz --set model.init=$(MODEL_RUN)-second \
-		--out $(MODEL_RUN)-third --resume
+		--set data.pages=$(DATA)/fever/train_pages.jsonl.gz --set model.init=$(FEVER_RUN)-second \
+		--out $(FEVER_RUN)-third --resume
 
 .PHONY: small-judge
-small-judge: default-model  ## retrain the model `broad`, by many sources, from DATA=../shared/data (resumable)
-	[ -e $(JUDGE_RUN)-mix/held_out.jsonl.gz ] || \
-		$(BIN)/adjudge data mix judges --data $(DATA) --examples 32000 --seed 3 --out $(JUDGE_RUN)-mix
-	$(BIN)/adjudge train --preset small-judge --train $(JUDGE_RUN)-mix/train.jsonl.gz \
-		--dev $(JUDGE_RUN)-mix/held_out.jsonl.gz --set model.init=$(MODEL_RUN)-third \
-		--out $(JUDGE_RUN)-first --resume
-	[ -e $(JUDGE_RUN)-mix-second/held_out.jsonl.gz ] || \
-		$(BIN)/adjudge data mix judges --data $(DATA) --examples 26000 --seed 4 --without snli \
-		--out $(JUDGE_RUN)-mix-second
-	[ -e $(JUDGE_RUN)-mix-second/rest.jsonl.gz ] || \
-		gzip -dc $(JUDGE_RUN)-mix-second/train.jsonl.gz | tail -n +9001 | gzip > $(JUDGE_RUN)-mix-second/rest.jsonl.gz
-	$(BIN)/adjudge train --preset small-judge --train $(JUDGE_RUN)-mix-second/train.jsonl.gz --limit 9000 \
-		--dev $(JUDGE_RUN)-mix-second/held_out.jsonl.gz --set model.init=$(JUDGE_RUN)-first \
-		--set training.lr=1.2e-4 --set training.head_lr=3e-4 --set training.seed=4 \
-		--out $(JUDGE_RUN)-second --resume
-	$(BIN)/adjudge train --preset small-judge --train $(JUDGE_RUN)-mix-second/rest.jsonl.gz \
-		--dev $(JUDGE_RUN)-mix-second/held_out.jsonl.gz --set model.init=$(JUDGE_RUN)-second \
-		--set training.lr=1.2e-4 --set training.head_lr=3e-4 --set training.seed=5 \
-		--set data.dev_limit=none --set training.eval_every=300 --out $(JUDGE_RUN)-third --resume
-	$(BIN)/adjudge export $(JUDGE_RUN)-third --out src/adjudge/models/broad --force \
-		--test $(DATA)/fever/dev_gold.jsonl.gz --test $(DATA)/fever/dev_retrieved.jsonl.gz
+small-judge: $(READY)  ## retrain the model `small`, by many sources, from `fever` (an hour of one core, resumable)
+	[ -e $(SMALL_RUN)-mix/held_out.jsonl.gz ] || \
+		$(BIN)/adjudge data mix judges --data $(DATA) --data reproductions --out $(SMALL_RUN)-mix
+	$(BIN)/adjudge train --preset small-judge --train $(SMALL_RUN)-mix/train.jsonl.gz \
+		--dev $(SMALL_RUN)-mix/held_out.jsonl.gz --out $(SMALL_RUN) --resume
+	$(BIN)/adjudge export $(SMALL_RUN) --out src/adjudge/models/small --force $(EXPORT_TESTS)
 
-LARGE_RUN ?= runs/large-judge
 .PHONY: large-judge
-large-judge: $(READY)  ## retrain the model `large` on MPNet, by many sources, from DATA=../shared/data (resumable)
+large-judge: $(READY)  ## retrain the model `large` on MPNet, by many sources (hours of one core, resumable)
 	$(BIN)/adjudge model fetch large
 	[ -e $(LARGE_RUN)-mix/held_out.jsonl.gz ] || \
-		$(BIN)/adjudge data mix judges --data $(DATA) --out $(LARGE_RUN)-mix
+		$(BIN)/adjudge data mix judges --data $(DATA) --data reproductions --out $(LARGE_RUN)-mix
 	$(BIN)/adjudge train --preset large-judge --train $(LARGE_RUN)-mix/train.jsonl.gz \
 		--dev $(LARGE_RUN)-mix/held_out.jsonl.gz --out $(LARGE_RUN) --resume
-	$(BIN)/adjudge export $(LARGE_RUN) --out src/adjudge/models/large --force \
-		--test $(DATA)/fever/dev_gold.jsonl.gz --test $(DATA)/fever/dev_retrieved.jsonl.gz
+	$(BIN)/adjudge export $(LARGE_RUN) --out src/adjudge/models/large --force $(EXPORT_TESTS)
 
 OBJECTIVES_RUN ?= runs/objectives
 .PHONY: objectives
@@ -173,6 +176,10 @@ NAME ?= world-tiny
 .PHONY: reproduce
 reproduce: $(READY)  ## run what made a published figure, and compare: NAME=world-tiny (25 seconds)
 	$(BIN)/python reproductions/reproduce.py $(NAME) --data $(DATA)/fever
+
+.PHONY: load
+load: $(READY)  ## 32 clients for a minute on a server of this machine, beside one without batching (4 minutes)
+	$(BIN)/python benchmarks/bench_serve.py --clients 32 --seconds 20 --rounds 3
 
 .PHONY: docs
 docs: $(DOCS_READY)  ## build the pages into site/

@@ -26,7 +26,7 @@ import torch
 
 from adjudge.retrieval.index import Index
 from adjudge.retrieval.storage import VectorRecord
-from adjudge.retrieval.vectors import PARTS, Floats, Segment, SentenceVectors, files, sign_codes
+from adjudge.retrieval.vectors import PARTS, Floats, Segment, SentenceVectors, segment_files, sign_codes
 from harness import machine
 
 DIMENSION, K, LINKS = 384, 50, 16
@@ -59,7 +59,7 @@ def sentence_like(rows: int, like: Path | None, random: np.random.Generator) -> 
 def mapped(vectors: npt.NDArray[np.float16], folder: Path) -> SentenceVectors:
     """The rows as an index holds them."""
     arrays = (np.arange(len(vectors)), vectors, np.zeros(len(vectors), np.uint64), sign_codes(vectors))
-    for path, array in zip(files(folder, "rows"), arrays, strict=True):
+    for path, array in zip(segment_files(folder, "rows"), arrays, strict=True):
         array.tofile(path)
     assert len(PARTS) == len(arrays)
     record = VectorRecord({}, DIMENSION, ["rows"])

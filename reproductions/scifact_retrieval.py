@@ -1,6 +1,10 @@
 """Abstracts and sentences found for SciFact's training claims, cross-validated, beside plain BM25.
 
-    python reproductions/scifact_retrieval.py corpus.jsonl.gz claims_train.jsonl.gz
+    python reproductions/scifact_retrieval.py corpus.jsonl.gz claims_train.jsonl.gz [--index INDEX]
+
+With `--index`, an index of the same corpus with sentence vectors, `vectors` is what `fusion` finds in it, and `sums`
+its sentences with the abstracts in the order of the sum of their three best sentences (words and cosine in halves).
+Claims whose abstracts are not in the corpus are left out, so that a part of the corpus can be tried.
 
 Claims that have evidence are dealt into five folds. What is chosen (the weight of the similarity, how many
 sentences are kept) is chosen on the other four folds; each claim is scored once, in the fold it is in. Plain
@@ -23,7 +27,14 @@ from adjudge.data import scifact
 from adjudge.data.formats import read_claims
 from adjudge.encoders.embedder import Embedder
 from adjudge.evaluation.statistics import paired_bootstrap
-from adjudge.retrieval import Index, IndexRetriever, build_index
+from adjudge.retrieval import (
+    EvidencePipeline,
+    Index,
+    IndexRetriever,
+    build_index,
+    load_selector,
+    open_retriever,
+)
 from adjudge.retrieval.pipeline import CANDIDATES
 from adjudge.retrieval.selectors import SPREAD, Similarity, choose_weight, fuse, select_best
 from adjudge.types import Claim, Evidence, SentenceRef
@@ -33,6 +44,12 @@ FOLDS = 5
 ABSTRACTS = 3
 DEPTH = 200
 """Sentences ranked, so that ten different abstracts are among them."""
+
+
+HEAD = (
+    "| | abstract R@1 | R@3 | R@10 | sentence F1 | F1@3 | F1@5 | sentences kept, by fold |\n"
+    "|---|---|---|---|---|---|---|---|"
+)
 
 
 class Judged(NamedTuple):
@@ -129,12 +146,58 @@ def report(name: str, judged: Sequence[Judged], answer: Callable[[list[int], int
     return recalls[3]
 
 
+def report_index(path: Path, claims: Sequence[Claim]) -> None:
+    """Print the rows of an index with vectors, beside plain BM25's and those by words alone."""
+    index = Index.open(path)
+    texts = [claim.text for claim in claims]
+    by_words = IndexRetriever(index).retrieve_many(texts, DEPTH)
+    retriever = open_retriever(index)
+    nearest = retriever.retrieve_many(texts, DEPTH)
+    selected = EvidencePipeline(retriever, load_selector("fusion")).retrieve_many(texts, DEPTH)
+    answers = {
+        "lexical": [ranked(sentences) for sentences in by_words],
+        "vectors": [ranked(sentences) for sentences in selected],
+        "sums": [
+            ranked(sentences)._replace(abstracts=abstracts_by_sum(candidates))
+            for sentences, candidates in zip(selected, nearest, strict=True)
+        ],
+    }
+    judged = [Judged(claim, [], []) for claim in claims]
+    for name, own in answers.items():
+        report(name, judged, lambda others, place, own=own: own[place])
+
+
+def abstracts_by_sum(sentences: Sequence[Evidence]) -> list[str]:
+    """Abstracts by the sum of their three best sentences."""
+    best: dict[str, list[float]] = {}
+    for sentence, score in zip(
+        sentences, fuse(sentences, [s.similarity or 0.0 for s in sentences], 0.5), strict=True
+    ):
+        best.setdefault(sentence.page, []).append(score)
+    return sorted(best, key=lambda page: -sum(sorted(best[page], reverse=True)[:3]))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Retrieval on SciFact, cross-validated.")
     parser.add_argument("corpus", type=Path)
     parser.add_argument("claims", type=Path)
+    parser.add_argument("--index", type=Path, help="an index of the corpus with sentence vectors")
     options = parser.parse_args()
-    claims = [claim for claim in read_claims(options.claims) if claim.gold]
+    abstracts = {page.id for page in scifact.read_pages(options.corpus)}
+    claims = [
+        claim
+        for claim in read_claims(options.claims)
+        if claim.gold and all(ref.page in abstracts for group in claim.gold for ref in group)
+    ]
+    if options.index:
+        plain = PlainBM25(options.corpus)
+        print(f"{len(claims)} claims with evidence; {len(abstracts)} abstracts\n{HEAD}")
+        answers = [plain(claim.text) for claim in claims]
+        report(
+            "plain BM25", [Judged(claim, [], []) for claim in claims], lambda others, place: answers[place]
+        )
+        report_index(options.index, claims)
+        return
     plain, similar = PlainBM25(options.corpus), Similarity(Embedder.load("minilm"))
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
@@ -151,8 +214,7 @@ def main() -> None:
         ]
         weights[tuple(others)] = choose_weight(seen)[0]
     print(f"{len(claims)} claims with evidence; fusion's weight by fold: {list(weights.values())}")
-    print("| | abstract R@1 | R@3 | R@10 | sentence F1 | F1@3 | F1@5 | sentences kept, by fold |")
-    print("|---|---|---|---|---|---|---|---|")
+    print(HEAD)
     answers = [plain(claim.text) for claim in claims]
     base = report("plain BM25", judged, lambda others, place: answers[place])
     report("lexical", judged, lambda others, place: ranked(judged[place].found))

@@ -3,6 +3,7 @@
 behaviour    cases with their sentences given
 ordinary     claims over a folder of ordinary documents, end to end
 multifile    claims that need two files, or the sentence before a pronoun, end to end
+office       claims that need a cell, the sentence before a pronoun, two files or a paraphrase, over office files
 paraphrases  is the one sentence that shares no word with the claim among the first five?
 
 A claim is right, turned round (SUPPORTS for REFUTES or the reverse) or something else. Where the suite names the
@@ -95,6 +96,7 @@ SUITES = {
     "behaviour": behaviour,
     "ordinary": lambda verifier: over_documents(verifier, "ordinary"),
     "multifile": lambda verifier: over_documents(verifier, "multifile"),
+    "office": lambda verifier: over_documents(verifier, "office"),
     "paraphrases": paraphrases,
 }
 

@@ -70,6 +70,10 @@ class DataSettings(BaseModel):
         False,
         description="each sentence an example: gold ones (score 1) have the claim's label, others are not enough",
     )
+    selector: str | None = Field(
+        None,
+        description="what orders the sentences of dev and test claims: fusion, a ranker's folder; none: the file",
+    )
     limit: int | None = Field(
         None, ge=1, description="train on at most this many claims, from the start of the file"
     )
@@ -223,6 +227,10 @@ class TrainingSettings(BaseModel):
     shuffle_evidence: bool = Field(True, description="show the sentences of a claim in random order")
     shuffle_claims: bool = Field(
         True, description="a new order every epoch; else the file's, as a mix has it"
+    )
+
+    recompute: bool = Field(
+        False, description="compute each layer again in the backward pass: half the memory, a third more time"
     )
 
     @property

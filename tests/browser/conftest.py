@@ -14,15 +14,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from live_server import serving
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from adjudge import Evidence, Example, LabelSet, Verdict, Verifier
 from adjudge.serving.page.samples import sample_documents
-from adjudge.serving.server.app import create_app
-from adjudge.serving.server.settings import ServerSettings
 from adjudge.serving.settings import VerifierSettings
 from adjudge.types import FEVER_LABELS, Explanation
+from server_fixtures import listening
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
@@ -70,8 +68,8 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def address(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The server that users start, with the package's own model."""
-    settings = ServerSettings(corpora=(samples,), data_dir=tmp_path_factory.mktemp("uploads"))
-    with serving(create_app(settings)) as url:
+    verifier = Verifier(VerifierSettings())
+    with listening(verifier, samples, data_dir=tmp_path_factory.mktemp("uploads")) as (url, _):
         yield url
 
 
@@ -110,9 +108,9 @@ class GraphJudge:
 @pytest.fixture(scope="session")
 def graph_address(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server whose judge has edge weights, and a threshold."""
-    chosen = VerifierSettings(model="rules", selector="lexical", k=3, min_confidence=0.6)
-    settings = ServerSettings(verifier=chosen, corpora=(samples,), data_dir=tmp_path_factory.mktemp("uploads"))
-    with serving(create_app(settings, Verifier(chosen, judge=GraphJudge()))) as url:
+    settings = VerifierSettings(model="rules", selector="lexical", k=3, min_confidence=0.6)
+    verifier = Verifier(settings, judge=GraphJudge())
+    with listening(verifier, samples, data_dir=tmp_path_factory.mktemp("uploads")) as (url, _):
         yield url
 
 
@@ -146,7 +144,9 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
                 complaints.append(f"{message.type}: {message.text}")
 
         def watch(request: Any) -> None:
-            if urlsplit(request.url).netloc not in (home, "") and not request.url.startswith(("data:", "blob:")):
+            if urlsplit(request.url).netloc not in (home, "") and not request.url.startswith(
+                ("data:", "blob:")
+            ):
                 complaints.append(f"a request to {request.url}")
 
         page.on("console", hear)

@@ -10,15 +10,19 @@ from playwright.sync_api import Page, expect
 OpenPage = Callable[..., Page]
 TEXT = (
     "The Ellery Bridge was opened to traffic in 1934. Members may borrow ten books at a time. "
-    "The mayor owns a yacht. Is it open? Xylophones quack."
+    "The mayor owns a yacht. Is it open? Xylophones were quacking."
 )
 DESKTOP, PHONE = (1280, 860), (390, 844)
 
 
 def violations(page: Page, axe: str) -> list[str]:
     page.evaluate(axe)
-    found = page.evaluate("axe.run()")["violations"]
-    return [f"{one['id']}: {node['html'][:200]} {node['failureSummary']}" for one in found for node in one["nodes"]]
+    problems = page.evaluate("axe.run()")["violations"]
+    return [
+        f"{one['id']}: {node['html'][:200]} {node['failureSummary']}"
+        for one in problems
+        for node in one["nodes"]
+    ]
 
 
 def check(page: Page, text: str) -> None:
@@ -30,13 +34,21 @@ def check(page: Page, text: str) -> None:
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 class TestAxe:
-    def test_the_empty_page(self, open_page: OpenPage, address: str, axe: str, size: tuple[int, int], scheme: str):
+    def test_the_empty_page(
+        self, open_page: OpenPage, address: str, axe: str, size: tuple[int, int], scheme: str
+    ):
         page = open_page(address, size, scheme)
         assert violations(page, axe) == []
         assert_fits(page, size)
 
     def test_a_checked_text(
-        self, open_page: OpenPage, graph_address: str, address: str, axe: str, size: tuple[int, int], scheme: str
+        self,
+        open_page: OpenPage,
+        graph_address: str,
+        address: str,
+        axe: str,
+        size: tuple[int, int],
+        scheme: str,
     ):
         for url in (address, graph_address):
             page = open_page(url, size, scheme)
@@ -47,7 +59,9 @@ class TestAxe:
             assert violations(page, axe) == []
             assert_fits(page, size)
 
-    def test_a_single_claim(self, open_page: OpenPage, address: str, axe: str, size: tuple[int, int], scheme: str):
+    def test_a_single_claim(
+        self, open_page: OpenPage, address: str, axe: str, size: tuple[int, int], scheme: str
+    ):
         page = open_page(f"{address}/?text=An+adult+ticket+costs+84+crowns.", size, scheme)
         assert violations(page, axe) == []
         page.get_by_role("link", name="Whole document").click()

@@ -6,12 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from live_server import serving
 from playwright.sync_api import Page, expect
 
-from adjudge.serving.server.app import create_app
-from adjudge.serving.server.settings import ServerSettings
-from adjudge.serving.settings import VerifierSettings
+from adjudge import Verifier
+from server_fixtures import listening
 
 OpenPage = Callable[..., Page]
 
@@ -66,9 +64,8 @@ def test_files_that_cannot_be_read_leave_no_corpus(open_page: OpenPage, address:
 def test_a_server_without_documents_offers_its_samples(
     open_page: OpenPage, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    light = VerifierSettings(model="rules", selector="lexical")
-    settings = ServerSettings(verifier=light, data_dir=tmp_path_factory.mktemp("uploads"))
-    with serving(create_app(settings)) as address:
+    verifier = Verifier.load("rules", selector="lexical")
+    with listening(verifier, data_dir=tmp_path_factory.mktemp("uploads")) as (address, _):
         page = open_page(address)
         expect(page.get_by_text("No documents yet")).to_be_visible()
         page.get_by_role("button", name="Use the sample documents").click()

@@ -20,7 +20,9 @@ def assert_unharmed(page: Page) -> None:
     assert page.locator("script:not([src])").count() == 0
 
 
-def test_script_in_claim_title_file_name_and_document(open_page: OpenPage, address: str, tmp_path: Path) -> None:
+def test_script_in_claim_title_file_name_and_document(
+    open_page: OpenPage, address: str, tmp_path: Path
+) -> None:
     name = "<img src=x onerror=alert(1)>.md"
     (tmp_path / name).write_text(f"# The {ATTACK} boat\n\nThe boat {ATTACK} is 12 metres long and red.\n")
     page = open_page(address)
@@ -56,7 +58,8 @@ def test_the_policy_stops_inline_script(open_page: OpenPage, address: str, brows
     page.on("console", lambda message: heard.append(message.text))
     page.goto(address)
     page.evaluate(
-        "const s = document.createElement('script'); s.textContent = \"document.title='owned'\"; document.body.append(s)"
+        "const script = document.createElement('script');"
+        "script.textContent = \"document.title='owned'\"; document.body.append(script)"
     )
     assert page.title() != "owned" and any("Content Security Policy" in text for text in heard)
     page.context.close()

@@ -77,6 +77,57 @@ def test_a_model_can_be_shown_without_loading_it(name: str | None, untrained_run
 
 def test_the_models_of_the_package_are_listed() -> None:
     names = [record["name"] for record in json.loads(adjudge("model", "list", "--json").stdout)]
-    assert names == ["small", "broad", "large"]
+    assert names == ["small", "large", "fever"]
     assert "minilm" in adjudge("model", "list").stdout
     assert "no trained judge here" in adjudge("model", "show", "nowhere").stderr
+
+
+def test_a_prover_is_trained_and_explains_the_verdict_of_another_judge(
+    untrained_run: Path, tmp_path: Path
+) -> None:
+    rows = [
+        {
+            "id": n,
+            "claim": f"The bridge was opened in {year}.",
+            "label": label,
+            "evidence": [["Bridge", 0, text, 1.0]],
+        }
+        for n, (year, label, text) in enumerate(
+            [
+                (1932, "SUPPORTS", "It was opened in 1932 ."),
+                (1940, "REFUTES", "It was opened in 1932 ."),
+                (1950, "NOT ENOUGH INFO", "It is long ."),
+            ]
+            * 4
+        )
+    ]
+    train = tmp_path / "train.jsonl"
+    train.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    steps, texts = tmp_path / "steps.jsonl", tmp_path / "texts.jsonl"
+    made = adjudge("data", "proofs", train, "--out", steps, "--texts", texts)
+    assert made.returncode == 0 and "36 steps of 12 proofs" in made.stdout, made.stderr
+    first = json.loads(texts.read_text().splitlines()[0])
+    assert first["target"].startswith("{ The bridge } [")
+    names = '["EQUIVALENCE","FORWARD","REVERSE","NEGATION","ALTERNATION","INDEPENDENCE"]'
+    trained = adjudge(
+        *("train", "--train", steps, "--out", tmp_path / "prover", "--set", f"data.labels={names}"),
+        *("--set", "model.kind=concat", "--set", "model.backbone=tiny", "--set", "model.max_length=48"),
+        *("--set", "training.epochs=1"),
+    )
+    assert trained.returncode == 0, trained.stderr
+    (tmp_path / "bridge.txt").write_text("The bridge was opened in 1932.")
+    shared = [
+        "verify",
+        "The bridge was opened in 1932.",
+        "--corpus",
+        tmp_path / "bridge.txt",
+        "--selector",
+        "lexical",
+    ]
+    shown = adjudge(*shared, "--model", untrained_run, "--prover", tmp_path / "prover")
+    assert shown.returncode == 0, shown.stderr
+    assert "proof" in shown.stdout and "was opened" in shown.stdout
+    record = json.loads(adjudge(*shared, "--model", f"prover:{tmp_path / 'prover'}", "--json").stdout)
+    assert len(record["explanation"]["proof"]) == 3
+    silent = adjudge(*shared, "--model", untrained_run, "--explain")
+    assert "name a prover" in silent.stdout

@@ -44,6 +44,18 @@ def test_an_entry_may_set_other_settings_of_the_model(toy_files: dict[str, Path]
     assert {(run.model.kind, run.model.max_length) for run in plan.runs} == {("kgat", 32), ("concat", 64)}
 
 
+def test_an_entry_may_have_its_own_selector(toy_files: dict[str, Path]) -> None:
+    plan = toy_plan(
+        toy_files,
+        models=["kgat", {"kind": "kgat", "selector": "lexical"}],
+        objectives=["ce"],
+        weighting=[False],
+    )
+    assert [arm.model for arm in plan.arms] == ["kgat", "kgat + lexical"]
+    assert [run.data.selector for run in plan.runs] == [None, "lexical"]
+    assert {plan.arm(run) for run in plan.runs} == set(plan.arms)
+
+
 def test_without_the_axis_the_runs_have_the_model_of_the_plan(toy_files: dict[str, Path]) -> None:
     values = {
         "run": {"data": toy_files, "model": GEAR_3},

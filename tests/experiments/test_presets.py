@@ -12,10 +12,20 @@ PAPER = ("bert-base", "bert-large", "roberta-large")
 
 
 def test_the_presets_are_these() -> None:
-    assert plan_names() == ["demo", "fever-mini", *(f"paper-{name}" for name in PAPER)]
+    assert plan_names() == ["demo", "fever-mini", *(f"paper-{name}" for name in PAPER), "systems"]
 
 
-@pytest.mark.parametrize("name", plan_names())
+def test_systems_are_compared_under_ce_and_weighted_sr(toy_files: dict[str, Path]) -> None:
+    plan = read_plan("systems", {"run": {"data": toy_files}})
+    models = ["kgat", "gear", "mixture", "concat", "bevers", "bevers (trees)"]
+    assert [(arm.model, arm.name) for arm in plan.arms] == [
+        (model, name) for model in models for name in ("CE", "SR + weighting")
+    ]
+    assert {run.training.seed for run in plan.runs} == {0, 1, 2}
+    assert {"LisT5", "ProoFVer"} <= set(plan.absent)
+
+
+@pytest.mark.parametrize("name", [name for name in plan_names() if name != "systems"])
 def test_a_preset_reads_and_holds_the_whole_table(name: str, toy_files: dict[str, Path]) -> None:
     plan = read_plan(name, {} if name == "demo" else {"run": {"data": toy_files}})
     assert len(plan.arms) == 8  # four objectives, without and with weighting

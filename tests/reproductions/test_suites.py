@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from adjudge.data.documents import read_pages, walk
 from adjudge.types import Label
 from wording import content_words
 
@@ -190,3 +191,25 @@ class TestMultifile:
                 assert f"{before[0]['sentence']} {deciding['sentence']}" in text, claim["id"]
             else:
                 assert text.startswith(f"# {claim['title']}\n"), claim["id"]
+
+
+class TestOffice:
+    CLAIMS = rows("office/claims.jsonl")
+    DOCUMENTS = SUITES / "office" / "documents"
+
+    def test_there_are_five_claims_of_each_kind(self):
+        counts = Counter(claim["kind"] for claim in self.CLAIMS)
+        assert counts == {"cell": 5, "pronoun": 5, "two files": 5, "paraphrase": 5}
+        assert Counter(claim["label"] for claim in self.CLAIMS) == {S: 13, R: 7}
+        assert duplicates([claim["id"] for claim in self.CLAIMS]) == []
+
+    def test_the_deciding_sentences_are_read_from_the_documents_named(self):
+        texts: dict[str, list[str]] = {}
+        for file in walk(self.DOCUMENTS, pytest.fail):
+            pages = read_pages(file, pytest.fail)
+            texts[file.path.name] = [sentence.text for page in pages for sentence in page.sentences]
+        for claim in self.CLAIMS:
+            for deciding in claim["sentences"]:
+                assert any(deciding["sentence"] in text for text in texts[deciding["document"]]), deciding
+            files = {deciding["document"] for deciding in claim["sentences"]}
+            assert len(files) == (2 if claim["kind"] == "two files" else 1)

@@ -191,6 +191,7 @@ def test_a_build_killed_at_any_stage_goes_on_with_what_it_has_embedded(
 
 RANDOMLY_KILLED = """
 import os, random, signal, sys, time
+import torch  # once, rather than in every child
 from adjudge.retrieval import build, embedding
 embedding.PORTION = embedding.SAMPLE = 5
 random.seed(int(sys.argv[3]))

@@ -7,7 +7,7 @@ import pytest
 
 from adjudge.config import RunSettings, settings_from
 from adjudge.errors import ConfigError
-from adjudge.runs.claims import claims_of, single_sentences
+from adjudge.runs.claims import claims_of, claims_to_judge, single_sentences
 from adjudge.runs.folder import run_id
 from adjudge.training.entities import leading_entity
 from adjudge.types import FEVER_LABELS, Evidence, Example, LabelSet
@@ -98,6 +98,33 @@ def test_single_sentences_are_labelled_by_whether_they_are_gold():
     ]
     with pytest.raises(ConfigError, match="none of the labels yes, no"):
         list(single_sentences(examples, LabelSet(("yes", "no"))))
+
+
+def test_a_selector_orders_the_sentences_that_are_judged(
+    files: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+):
+    class Backwards:
+        def select_many(
+            self, claims: list[str], candidates: list[tuple[Evidence, ...]], k: int
+        ) -> list[list[Evidence]]:
+            return [list(reversed(sentences))[:k] for sentences in candidates]
+
+    monkeypatch.setattr("adjudge.retrieval.selectors.load_selector", {"backwards": Backwards()}.__getitem__)
+    shared = {"train": files["train"], "dev": files["train"], "test": files["train"], "dev_limit": 2}
+    plain, ordered = (
+        settings_from({"data": {**shared, "selector": selector}}) for selector in (None, "backwards")
+    )
+    for read in (lambda s: list(claims_of(s)[1] or ()), lambda s: list(claims_to_judge(s.data))):
+        as_they_are, selected = read(plain), read(ordered)
+        assert [e.evidence for e in selected] == [e.evidence[::-1] for e in as_they_are]
+    # Training reads the file as it is: gold first, which a selector might drop.
+    assert [e.evidence for e in claims_of(ordered)[0]] == [e.evidence for e in claims_of(plain)[0]]
+    assert run_id(plain) != run_id(ordered)
+
+
+def test_single_sentences_are_not_drawn(files: dict[str, Path]):
+    with pytest.raises(ConfigError, match="do not go together"):
+        claims_of(settings_from({"data": {"train": files["train"], "single": True}, "augment": {}}))
 
 
 def test_a_run_trains_on_single_sentences_where_asked(files: dict[str, Path]):

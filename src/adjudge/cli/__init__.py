@@ -41,9 +41,11 @@ def main() -> None:
 
 def _selected(arguments: list[str]) -> Typer:
     """The app with the one command that is called: building the options of all of them takes longer than parsing."""
+    if not arguments:
+        return app
     for command in app.registered_commands:
         name = command.name or getattr(command.callback, "__name__", "").replace("_", "-")
-        if arguments and arguments[0] == name:
+        if arguments[0] == name:
             single = Typer(**APP_SETTINGS)
             single.registered_commands, single.registered_callback = [command], app.registered_callback
             return single

@@ -10,6 +10,7 @@ from adjudge import __version__
 from adjudge.cli import (
     assembling,
     battery,
+    bench,
     checking,
     data,
     evidence,
@@ -51,6 +52,7 @@ for command in (
 ):
     app.command(no_args_is_help=True)(command)
 app.command()(serving.serve)
+app.command()(bench.bench)  # which needs no argument
 app.add_typer(data.app, name="data")
 app.add_typer(models.app, name="model")
 

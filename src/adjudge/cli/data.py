@@ -156,7 +156,7 @@ def proofs(
 
     `adjudge data proofs train.jsonl.gz --out steps.jsonl --limit 2000`
 
-    `adjudge train --train steps.jsonl --kind concat --out runs/prover --set
+    `adjudge train --train steps.jsonl --model concat --out runs/prover --set
     'data.labels=["EQUIVALENCE","FORWARD","REVERSE","NEGATION","ALTERNATION","INDEPENDENCE"]'`
     """
     from itertools import islice

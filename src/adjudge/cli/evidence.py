@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from adjudge.data.documents import Problem
     from adjudge.retrieval import EvidencePipeline, Index
     from adjudge.retrieval.embedding import Vectors
-    from adjudge.types import Claim
+    from adjudge.types import Claim, Evidence
 
 
 SEARCHING = ("corpus", "selector", "candidates", "device", "precision")
@@ -155,6 +155,9 @@ def search(
             help="Select again among the pages that the best sentences link to, their scores times this (0.95).",
         ),
     ] = None,
+    whole_pages: Annotated[
+        int | None, typer.Option(min=1, help="Let the selector read so many of the pages found whole.")
+    ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Evaluate at most this many claims.")] = None,
     label: LabelOption = None,
     json: JsonOption = False,
@@ -181,7 +184,7 @@ def search(
     if inject_gold and evaluate is None:
         raise ConfigError("--inject-gold goes with --evaluate CLAIMS: words to search for have no gold.")
     opened = open_with_progress(settings.corpus, settings.selector)
-    pipeline = pipeline_over(opened, settings, inject_gold, fuzzy_titles, follow)
+    pipeline = pipeline_over(opened, settings, inject_gold, fuzzy_titles, follow, whole_pages)
     if evaluate is not None:
         claims = islice(read_claims(evaluate, require_gold=True, aliases=aliases(label)), limit)
         _evaluate(opened, pipeline, evaluate, claims, in_corpus, settings.selector, json)
@@ -208,6 +211,13 @@ def train_ranker(
     *,
     corpus: CorpusOption = None,
     out: Annotated[Path, typer.Option(help="The ranker's folder.")] = Path("runs/ranker"),
+    kind: Annotated[
+        str,
+        typer.Option(
+            help="What a row holds beside the claim: pair (a sentence), page, or list (all candidates)."
+        ),
+    ] = "pair",
+    max_length: Annotated[int, typer.Option(min=16, max=512, help="Tokens of a row.")] = 130,
     backbone: Annotated[str, typer.Option(help="minilm, bert-base, a hub id or a folder.")] = "minilm",
     settings: dict[str, Any],
     limit: Annotated[int | None, typer.Option(min=1, help="Train on at most this many claims.")] = None,
@@ -222,23 +232,33 @@ def train_ranker(
 
     Its folder is a selector: `--selector FOLDER` in search and verify.
 
-    **Example**
+    **Examples**
 
     `adjudge train-ranker train.jsonl --corpus wiki --out runs/ranker --limit 20000`
+
+    `adjudge train-ranker train.jsonl --corpus wiki --out runs/list-ranker --kind list --max-length 512`
     """
     from dataclasses import asdict
 
     import torch
+    from pydantic import ValidationError
 
     from adjudge.cli.progress import pace
     from adjudge.cli.views.evidence import ranker_summary
-    from adjudge.config import settings_from
+    from adjudge.config import problems_in, settings_from
     from adjudge.data.formats import read_claims
+    from adjudge.errors import ConfigError
     from adjudge.retrieval.ranker import RankerSettings
     from adjudge.training.distributed import workers
     from adjudge.training.loop import Metric
     from adjudge.training.ranker import RANKER_TRAINING, train_ranker_on
 
+    try:
+        ranker_settings = RankerSettings.model_validate(
+            {"kind": kind, "backbone": backbone, "max_length": max_length}
+        )
+    except ValidationError as error:
+        raise ConfigError("; ".join(problems_in(error)) + ".") from None
     training = settings_from({"training": {**RANKER_TRAINING.model_dump(), **settings}}).training
     opened = open_with_progress(corpus)
     console = progress_console()
@@ -260,7 +280,7 @@ def train_ranker(
             read_claims(claims, require_gold=True, aliases=aliases(label)),
             opened,
             out,
-            RankerSettings(backbone=backbone),
+            ranker_settings,
             training,
             limit=limit,
             held_out=held_out,
@@ -335,6 +355,7 @@ def pipeline_over(
     inject_gold: bool = False,
     fuzzy_titles: bool = False,
     discount: float | None = None,
+    whole_pages: int | None = None,
 ) -> EvidencePipeline:
     """What retrieves evidence from an opened corpus; with a discount it follows the links of what it selects."""
     from adjudge.encoders.device import device_name
@@ -342,14 +363,19 @@ def pipeline_over(
     from adjudge.retrieval.links import follow_links
     from adjudge.retrieval.selectors import load_selector
     from adjudge.retrieval.titles import FuzzyTitles
+    from adjudge.retrieval.whole_pages import WholePages
 
     device, precision, runtime = device_name(settings.device), settings.precision, settings.runtime
     retriever = open_retriever(opened, settings.selector, device, precision, runtime)
     selector = load_selector(settings.selector, device=device, precision=precision, runtime=runtime)
+
+    def page_sentences(page: str) -> list[Evidence]:
+        return [sentence.evidence(0.0) for sentence in opened.page_sentences(page)]
+
     if discount is not None:
-        selector = follow_links(
-            selector, lambda page: [s.evidence(0.0) for s in opened.page_sentences(page)], discount
-        )
+        selector = follow_links(selector, page_sentences, discount)
+    if whole_pages is not None:
+        selector = WholePages(selector, page_sentences, whole_pages)
     searched = FuzzyTitles(retriever) if fuzzy_titles else retriever
     pipeline = EvidencePipeline(searched, selector, settings.candidates, settings.k)
     return pipeline.with_gold(retriever.retrieve_within) if inject_gold else pipeline

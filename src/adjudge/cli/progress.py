@@ -83,9 +83,12 @@ def index_progress(console: Console) -> Iterator[Callable[[IndexProgress], None]
 
 
 def _embedding(state: IndexProgress, word: str) -> str:
-    left = state.embedding_eta or 0.0
-    rate = (state.to_embed - state.embedded) / left if left else 0.0
-    return f"embedding: {state.embedded:,}/{state.to_embed:,} sentences, {rate:,.0f}/s, {word}{left:,.0f} s"
+    counts = f"embedding: {state.embedded:,}/{state.to_embed:,} sentences"
+    left = state.embedding_eta
+    if not left:
+        return counts
+    rate = (state.to_embed - state.embedded) / left
+    return f"{counts}, {rate:,.0f}/s, {word}{left:,.0f} s"
 
 
 class Pace(Protocol):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from adjudge.cli.options import field_option, takes
+from adjudge.cli.options import RayOption, field_option, takes
 from adjudge.serving.server.settings import ServerSettings
 from adjudge.serving.settings import VerifierSettings
 
@@ -34,6 +36,12 @@ def serve(
     queue_size: Annotated[int, field_option(ServerSettings, "queue_size")] = 256,
     timeout: Annotated[float, field_option(ServerSettings, "timeout")] = 60.0,
     log_texts: Annotated[bool, field_option(ServerSettings, "log_texts")] = False,
+    ray: RayOption = None,
+    replicas: Annotated[int, typer.Option(min=1, help="With --ray: how many processes serve.")] = 2,
+    cpus_per_replica: Annotated[
+        int, typer.Option(min=1, help="With --ray: CPUs of a replica, and its threads.")
+    ] = 1,
+    gpus_per_replica: Annotated[float, typer.Option(min=0, help="With --ray: GPUs of a replica.")] = 0.0,
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
 ) -> None:
     """Serve verification over HTTP: a page for people, an API for programs (extra `serve`).
@@ -44,6 +52,8 @@ def serve(
     **Examples**
 
     `adjudge serve --corpus documents/`
+
+    `adjudge serve --corpus /shared/wiki --ray auto --replicas 4`
 
     `adjudge serve --corpus wiki --corpus contracts/ --model large --host 0.0.0.0 --allow-host facts.example.org`
     """
@@ -79,7 +89,31 @@ def serve(
         if open_page:
             typer.launch(address)
 
-    run_server(server, announce)
+    if ray is None:
+        run_server(server, announce)
+    else:
+        _serve_on(ray, server, announce, replicas, cpus_per_replica, gpus_per_replica)
+
+
+def _serve_on(
+    address: str,
+    settings: ServerSettings,
+    announce: Callable[[str], None],
+    replicas: int,
+    cpus: int,
+    gpus: float,
+) -> None:
+    """Serve on a cluster until interrupted."""
+    import threading
+
+    from adjudge.cluster.connection import WorkerResources
+    from adjudge.cluster.serve import serve_on
+    from adjudge.serving.server.run import link
+
+    with serve_on(address, settings, replicas, WorkerResources(cpus, gpus)) as access:
+        announce(link(settings.host, settings.port, access))
+        with contextlib.suppress(KeyboardInterrupt):
+            threading.Event().wait()
 
 
 def _read_token(path: Path) -> str:

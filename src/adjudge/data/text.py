@@ -58,12 +58,17 @@ def clean_text(text: str) -> str:
     collapses, split-off punctuation, ``'s`` and ``n't`` join their word. Ordinary prose passes unchanged
     but for white space and Unicode composition (NFC; the wiki dump is decomposed).
     """
-    text = unicodedata.normalize("NFC", _INVISIBLE.sub("", text))
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", _INVISIBLE.sub("", text))
     text = " ".join(text.split())
-    text = _CODE.sub(lambda code: _CODES[code[0]], text)
+    if "-" in text:
+        text = _CODE.sub(lambda code: _CODES[code[0]], text)
     text = _join_bare_codes(text)
-    text = _QUOTED.sub(r'"\1"', text).replace("``", '"').replace("''", '"')
-    text = _DASH.sub("–", text)
+    if "``" in text:
+        text = _QUOTED.sub(r'"\1"', text).replace("``", '"')
+    text = text.replace("''", '"')
+    if "--" in text:
+        text = _DASH.sub("–", text)
     return _SPLIT_OFF.sub("", text)
 
 

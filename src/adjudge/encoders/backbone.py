@@ -54,6 +54,8 @@ class Backbone(nn.Module):
         self.pooling = pooling
         self.hidden_size = _hidden_size(encoder.config)
         self.frozen = frozen
+        self.recompute = False
+        """Whether the backward pass computes each layer again, rather than keep what is inside: less memory."""
         pooler = getattr(encoder, "pooler", None)
         if pooling == "mean" and pooler is not None:  # takes no part: nothing to train
             pooler.requires_grad_(False)
@@ -104,7 +106,7 @@ class Backbone(nn.Module):
             with torch.set_grad_enabled(torch.is_grad_enabled() and self.frozen == 0):
                 tokens = self._lower(batch, packing, bias)
         for layer in layers[self.frozen :]:
-            tokens = encode_layer(layer, tokens, packing, bias)
+            tokens = self._run_layer(layer, tokens, packing, bias)
         states = unpack(tokens, packing, *batch.input_ids.shape)
         if self.pooling == "mean":
             return Encoded(states, _mean(states, batch.lengths))
@@ -142,6 +144,15 @@ class Backbone(nn.Module):
     def merge_adapters(self) -> None:
         """Compute with plain layers from now on; not to be trained afterwards."""
         merge_adapters(self.encoder)
+
+    def _run_layer(self, layer: nn.Module, tokens: Tensor, packing: Packing, bias: Tensor | None) -> Tensor:
+        """A layer, (T, d) → (T, d); with ``recompute`` only its input is kept for the backward pass."""
+        if not (self.recompute and self.training and torch.is_grad_enabled()):
+            return encode_layer(layer, tokens, packing, bias)
+        from torch.utils.checkpoint import checkpoint
+
+        result: Tensor = checkpoint(encode_layer, layer, tokens, packing, bias, use_reentrant=False)
+        return result
 
     def _freeze_position_bias(self) -> None:
         """MPNet's, which all layers share."""

@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 
 
 def device_name(name: str) -> str:
-    """The device for ``auto``, ``cpu`` or ``cuda`` by name; without loading torch where it can only be the CPU."""
+    """The device for ``auto``, ``cpu`` or ``cuda`` by name; without loading torch where it can only be the CPU.
+
+    Threads of torch that wait for their next work give their cores to others, if it is loaded after this.
+    """
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     only_cpu = not has_torch() or not (_is_loaded() or _may_have_gpu())
     if name == "cpu" or (name == "auto" and only_cpu):
         return "cpu"

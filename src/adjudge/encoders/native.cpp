@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <thread>
 #include <vector>
 #if defined(__AVX2__)
@@ -333,6 +334,40 @@ void adjudge_dropout(const float *x, float *result, int64_t count, uint64_t seed
         }
         for (; i < to; i++) result[i] = keep(i, all(x[i]))[0];
     });
+}
+
+// The loss of objectives/fused.py: log_probs (rows, classes), gold (rows,), weights (classes,), factors (classes, classes)
+// → values (rows,) and their derivatives in log_probs. Returns 1 if a gold class is none of the classes, 2 if the
+// probabilities of a row add up to something whose logarithm is further from 0 than `slack`, else 0.
+int adjudge_loss(const float *log_probs, const int64_t *gold, const float *weights, const float *factors, float *values,
+                 float *derivatives, int64_t rows, int64_t classes, float slack) {
+    for (int64_t row = 0; row < rows; row++) {
+        const float *log_p = log_probs + row * classes;
+        float *slope = derivatives + row * classes;
+        const int64_t y = gold[row];
+        if (y < 0 || y >= classes) return 1;
+        float most = log_p[0], sum = 0;
+        for (int64_t k = 1; k < classes; k++) most = std::max(most, log_p[k]);
+        for (int64_t k = 0; k < classes; k++) sum += std::exp(log_p[k] - most), slope[k] = 0;
+        if (std::fabs(most + std::log(sum)) > slack) return 2;
+        float value = weights[y] * log_p[y];
+        slope[y] = -weights[y];
+        for (int64_t i = 0; i < classes; i++) {
+            const float factor = factors[y * classes + i];
+            if (factor == 0) continue;
+            float top = -std::numeric_limits<float>::max(), others = 0;
+            for (int64_t k = 0; k < classes; k++) top = k == i ? top : std::max(top, log_p[k]);
+            for (int64_t k = 0; k < classes; k++) others += k == i ? 0.0f : std::exp(log_p[k] - top);
+            if (others > 0) {
+                for (int64_t k = 0; k < classes; k++)
+                    slope[k] -= k == i ? 0.0f : factor * std::exp(log_p[k] - top) / others;
+                top += std::log(others);
+            }
+            value += factor * top;
+        }
+        values[row] = -value;
+    }
+    return 0;
 }
 
 // Whether whole-number products are worth it: AVX2 has them at twice the rate of float products, and so has AVX-512 with

@@ -145,6 +145,8 @@ def _declare_functions(library: Any) -> Any:
         *([pointer] * 2 + [size, pointer] + [size] * 4),
         *(threads, ctypes.c_double, pointer, size, threads),
     ]
+    library.adjudge_loss.argtypes = [pointer] * 6 + [size] * 2 + [ctypes.c_float]
+    library.adjudge_loss.restype = ctypes.c_int
     library.adjudge_nearest_codes.argtypes = [pointer] * 3 + [size] * 4 + [threads]
     library.adjudge_nearest_codes.restype = size
     for function in (

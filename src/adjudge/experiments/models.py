@@ -1,4 +1,4 @@
-"""Models as an axis of a comparison: a kind with its options, on whatever backbone and under whatever objective."""
+"""Models as an axis of a comparison: a kind with its options and, where it is to have its own, a selector."""
 
 from __future__ import annotations
 
@@ -23,11 +23,15 @@ NAMES = {
 
 
 class ModelEntry(BaseModel):
-    """One value of the axis: a kind's name, or a table of model settings (``{kind, options, max_length, …}``)."""
+    """One value of the axis: a kind's name, or a table of model settings (``{kind, options, max_length, …}``).
+
+    ``selector`` in the table orders the sentences of the claims that this model judges.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     settings: dict[str, Any] = Field(default_factory=dict)
+    selector: str | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -37,26 +41,33 @@ class ModelEntry(BaseModel):
             raise ValueError("expected the name of a kind, or a table of model settings")
         if forbidden := [name for name in NOT_OF_A_MODEL if name in settings]:
             raise ValueError(f"{', '.join(forbidden)} is not to be set here")
-        ModelSettings.model_validate(settings)
-        return {"settings": dict(settings)}
+        model = {name: setting for name, setting in settings.items() if name != "selector"}
+        ModelSettings.model_validate(model)
+        return {"settings": model, "selector": settings.get("selector")}
 
     @property
     def name(self) -> str:
         """Such as ``gear (layers 3)``."""
-        return model_name(ModelSettings.model_validate(self.settings))
+        return model_name(ModelSettings.model_validate(self.settings), self.selector)
 
     def apply(self, run: RunSettings) -> RunSettings:
         """The run's settings with this model."""
-        values = run.model_dump(exclude_unset=True)
-        return RunSettings.model_validate(merge(values, {"model": self.settings}))
+        layers = [run.model_dump(exclude_unset=True), {"model": self.settings}]
+        if self.selector is not None:
+            layers.append({"data": {"selector": self.selector}})
+        return RunSettings.model_validate(merge(*layers))
 
 
-def model_name(settings: ModelSettings) -> str:
-    """A kind with the options that are not its defaults: ``kgat``, ``gear (layers 3)``, ``bevers (trees)``."""
+def model_name(settings: ModelSettings, selector: str | None = None) -> str:
+    """A kind with the options that are not its defaults: ``kgat``, ``gear (layers 3)``, ``kgat + fusion``."""
     options = [
         name if value is True else f"{name} {value}" for name, value in sorted(settings.options.items())
     ]
-    return settings.kind + (f" ({', '.join(options)})" if options else "")
+    return (
+        settings.kind
+        + (f" ({', '.join(options)})" if options else "")
+        + ("" if selector is None else f" + {selector}")
+    )
 
 
 def display_name(model: str) -> str:

@@ -191,7 +191,7 @@ class Arm:
             None if objective.name == "ce" else objective.lam,
             objective.beta,
             tuned,
-            model_name(settings.model),
+            model_name(settings.model, settings.data.selector),
         )
 
     @property
@@ -280,7 +280,7 @@ def expand(file: PlanFile, baseline: bool = True) -> Plan:
     arms, runs = [], []
     for backbone, entry in itertools.product(file.grid.backbones, file.grid.models or (None,)):
         base = file.run if entry is None else entry.apply(file.run)
-        for arm in _arms(file.grid, backbone, model_name(base.model)):
+        for arm in _arms(file.grid, backbone, model_name(base.model, base.data.selector)):
             if baseline or not arm.is_baseline:
                 arms.append(arm)
                 runs += [_settings(base, arm, seed) for seed in file.grid.seeds]

@@ -50,8 +50,9 @@ def outputs(model: RowJudge, data: Dataset) -> Iterator[tuple[list[int], ModelOu
     order = np.argsort(data.claim_tokens(), kind="stable").tolist()
     for claims in cut_into_batches(data, order, model.batch_tokens):
         began = time.perf_counter()
+        batch = data.batch(claims).to(device)
         with torch.inference_mode():
-            output = model.module(data.batch(claims).to(device))
+            output = model.module(batch)
         _observe(model, "inference", began)
         yield claims, output  # outside: a mode held over a yield would hold for the caller too
 

@@ -22,7 +22,7 @@ for it; ``held_out`` is a share of the training claims that ``fit_held_out`` get
 settings, ``[model.options]``, are a pydantic model ``Class.Settings``, where it has some.
 """
 
-PACKAGE_MODELS = {"small": "models/small", "broad": "models/broad", "large": "models/large"}
+PACKAGE_MODELS = {"small": "models/small", "large": "models/large", "fever": "models/fever"}
 """Models that come with the package: name → folder in it. The first is the one where none is named."""
 
 RULES = "rules"
@@ -31,6 +31,7 @@ RULES = "rules"
 LOADERS = {
     "hf": "adjudge.judges.hf:load_classifier",
     "hf-joined": "adjudge.judges.hf:load_joined_classifier",
+    "t5": "adjudge.judges.list_t5:load_list_t5",
     "prover": "adjudge.judges.proof.prover:load_prover",
     "proofver": "adjudge.judges.proof.seq2seq:load_proofver",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal, get_args
 
 import numpy.typing as npt
@@ -11,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from adjudge.errors import ConfigError
+from adjudge.objectives.fused import fused_loss
 from adjudge.objectives.released import released_shares
 from adjudge.objectives.tables import (
     CUSTOM,
@@ -121,16 +123,16 @@ class Objective(nn.Module):
             raise ConfigError(f"gold is {gold.dtype}, expected class indices, such as torch.long.")
         gold = gold.long()
         log_probs = log_probs.to(torch.promote_types(log_probs.dtype, torch.float32))
-        _check_values(log_probs.detach(), gold, self.labels)
         weights = self.weights.to(log_probs)
-        if self.variant == "released":
-            return released_shares(
-                log_probs, gold, self._mask.to(gold.device), self.lam, weights, self._overwritten
-            )
-        nll = -log_probs.gather(1, gold[:, None]).squeeze(1)
-        if self.weighting == "complement":  # Eq. 10
-            return weights[gold] * nll + self.lam * self._penalty(log_probs, gold, weights)
-        return weights[gold] * (nll + self.lam * self._penalty(log_probs, gold))
+        check = partial(_check_values, log_probs.detach(), gold, self.labels)
+        if self.variant == "paper":
+            by = weights if self.weighting == "complement" else weights[:, None]  # Eq. 10, or the appendix
+            factors = self.lam * self._mask.to(log_probs) * by
+            return fused_loss(log_probs, gold, weights, factors, SLACK, check)
+        check()
+        return released_shares(
+            log_probs, gold, self._mask.to(gold.device), self.lam, weights, self._overwritten
+        )
 
     def total(self, gold: Tensor) -> Tensor:
         """What these claims add to the divisor of the optimizer step."""
@@ -144,11 +146,6 @@ class Objective(nn.Module):
             f"{self.name}, lam={self.lam:g}, variant={self.variant}, weighting={self.weighting}, "
             f"weights={[round(w, 4) for w in self.weights.tolist()] if self.weighted else None}"
         )
-
-    def _penalty(self, log_probs: Tensor, gold: Tensor, weights: Tensor | None = None) -> Tensor:
-        if self.lam == 0 or not self._mask.any():
-            return torch.zeros_like(log_probs[:, 0])
-        return penalty(self._mask, log_probs, gold, weights)
 
 
 def _check_values(log_probs: Tensor, gold: Tensor, labels: LabelSet) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -87,8 +88,9 @@ def bracket_of(title: str) -> str:
     return match[0].strip(" ()") if match else ""
 
 
-def names_in(text: str) -> dict[str, int]:
-    """Names that the text may mention → their number of words.
+@lru_cache(maxsize=256)
+def names_in(text: str) -> Mapping[str, int]:
+    """Names that the text may mention → their number of words; those of the last texts are kept.
 
     Every run of words that begins with a capital or a digit, unless it is one common word.
     """

@@ -67,8 +67,8 @@ class StoredSentence(NamedTuple):
         """Page and line."""
         return SentenceRef(self.page, self.line)
 
-    def evidence(self, score: float) -> Evidence:
-        """The sentence as it is offered for a claim."""
+    def evidence(self, score: float, similarity: float | None = None) -> Evidence:
+        """The sentence as it is offered for a claim, with its score by words and its cosine."""
         return Evidence(
             self.text,
             self.page,
@@ -81,6 +81,7 @@ class StoredSentence(NamedTuple):
             context=self.context,
             location=self.location,
             links=self.links,
+            similarity=similarity,
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, Union
 
 import torch
 from pydantic import BaseModel, ConfigDict, Field
@@ -23,6 +23,9 @@ from adjudge.errors import ConfigError
 from adjudge.io.chunks import chunks
 from adjudge.judges.folder import Metadata, read_folder, write_folder
 from adjudge.types import FEVER_LABELS, Evidence, Example
+
+if TYPE_CHECKING:
+    from adjudge.retrieval.long_rows import TrainedLongRanker
 
 BATCH_ROWS = 64
 
@@ -69,6 +72,9 @@ class RankerSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    kind: Literal["pair", "page", "list"] = Field(
+        "pair", description="what a row holds beside the claim: a sentence, a page, or all candidates"
+    )
     backbone: str = Field("minilm", description="a short name, a hub id or a path")
     max_length: int = Field(130, ge=16, le=512, description="tokens per row")
     dropout: float = Field(0.1, ge=0, lt=1)
@@ -117,7 +123,11 @@ class TrainedRanker:
         return scores
 
 
-def build_ranker(settings: RankerSettings, freeze_layers: int = 0) -> TrainedRanker:
+AnyRanker = Union[TrainedRanker, "TrainedLongRanker"]
+"""A ranker of any kind."""
+
+
+def build_ranker(settings: RankerSettings, freeze_layers: int = 0) -> AnyRanker:
     """A new ranker on a pre-trained backbone; the head's weights come from torch's random state."""
     encoder, tokenizer = load_encoder(settings.backbone)
     return _assemble(settings, encoder, tokenizer, freeze_layers)
@@ -125,24 +135,30 @@ def build_ranker(settings: RankerSettings, freeze_layers: int = 0) -> TrainedRan
 
 def _assemble(
     settings: RankerSettings, encoder: Any, tokenizer: Any, freeze_layers: int = 0, weight: float = 1.0
-) -> TrainedRanker:
+) -> AnyRanker:
     backbone = Backbone(encoder, frozen=freeze_layers)
     if backbone.max_length is not None and settings.max_length > backbone.max_length:
         raise ConfigError(
             f"max_length is {settings.max_length}; {settings.backbone} reads {backbone.max_length} tokens."
         )
     writer = RowWriter(tokenizer, Layout(max_length=settings.max_length, titles=settings.titles))
+    if settings.kind != "pair":
+        from adjudge.retrieval.long_rows import LongRanker, LongRowWriter, TrainedLongRanker
+
+        rows = LongRowWriter(writer, by_page=settings.kind == "page")
+        return TrainedLongRanker(LongRanker(backbone, settings.dropout), rows, settings, weight)
     return TrainedRanker(Ranker(backbone, settings.dropout), writer, settings, weight)
 
 
-def save_ranker(ranker: TrainedRanker, folder: Path) -> None:
+def save_ranker(ranker: AnyRanker, folder: Path) -> None:
     """Write a ranker with all that :func:`load_ranker` needs to read it without a hub."""
     settings = ranker.settings.model_dump(mode="json")
     metadata = Metadata(type="ranker", settings=settings, weight=ranker.weight)
-    write_folder(folder, ranker.module, ranker.writer.tokenizer, metadata)
+    writer = ranker.writer if isinstance(ranker.writer, RowWriter) else ranker.writer.writer
+    write_folder(folder, ranker.module, writer.tokenizer, metadata)
 
 
-def load_ranker(folder: Path, device: Any = "cpu", precision: str = "fp32") -> TrainedRanker:
+def load_ranker(folder: Path, device: Any = "cpu", precision: str = "fp32") -> AnyRanker:
     """The ranker that :func:`save_ranker` wrote, in eval mode; see ``set_precision`` for ``precision``."""
     stored = read_folder(folder, "ranker")
     settings, weight = stored.settings(RankerSettings), stored.metadata.weight

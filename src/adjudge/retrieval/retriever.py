@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -94,7 +94,7 @@ class IndexRetriever:
         if vectors is None:
             return _evidence(hits)
         cosines = vectors.cosines(query, [hit.sentence.number for hit in hits]).tolist()
-        evidence = [replace(e, similarity=c) for e, c in zip(_evidence(hits), cosines, strict=True)]
+        evidence = [sentence.evidence(score, c) for (sentence, score), c in zip(hits, cosines, strict=True)]
         scores = fuse(evidence, cosines, self.settings.similarity_weight)
         return [evidence[n] for n in np.argsort(-np.asarray(scores), kind="stable")]
 

@@ -180,6 +180,7 @@ def _group_rank(claim: Claim, ordered: Sequence[Evidence]) -> float:
 NAMES = ("lexical", "fusion")
 CROSS_ENCODER = "hf:"
 JUDGE = "judge:"
+LIST_T5 = "t5:"
 
 
 def load_selector(
@@ -193,8 +194,8 @@ def load_selector(
 
     Args:
         name: ``lexical`` (the retriever's order), ``fusion`` (with MiniLM's similarity), ``hf:ID-or-folder`` (a
-            Hugging Face cross-encoder), ``judge:NAME`` (a judge: 1 − P(NOT ENOUGH INFO) of each sentence alone), or
-            a trained ranker's folder.
+            Hugging Face cross-encoder), ``judge:NAME`` (a judge: 1 − P(NOT ENOUGH INFO) of each sentence alone),
+            ``t5:ID-or-folder`` (a sequence-to-sequence model that marks a list), or a trained ranker's folder.
         embedder: what ``fusion`` embeds with; by default the process's one MiniLM for this device.
         device: where the model computes.
         precision: as a judge's: ``auto``, ``fp32`` or ``int16``.
@@ -210,6 +211,11 @@ def load_selector(
         from adjudge.retrieval.cross_encoder import CrossEncoderScorer
 
         return ScoredSelector(CrossEncoderScorer(name.removeprefix(CROSS_ENCODER), device))
+    if name.startswith(LIST_T5):
+        from adjudge.encoders.seq2seq import Seq2Seq
+        from adjudge.retrieval.list_t5 import ListT5Selector
+
+        return ListT5Selector(Seq2Seq(name.removeprefix(LIST_T5), device))
     if name.startswith(JUDGE):
         from adjudge.judges.folder import load_judge
         from adjudge.retrieval.judged import JudgeScorer
@@ -224,11 +230,11 @@ def load_selector(
 
 def check_selector(name: str) -> None:
     """Refuse what :func:`load_selector` would not load, without loading a model."""
-    if name in NAMES or name.startswith((CROSS_ENCODER, JUDGE)) or Path(name).expanduser().is_dir():
+    if name in NAMES or name.startswith((CROSS_ENCODER, JUDGE, LIST_T5)) or Path(name).expanduser().is_dir():
         return
     raise ConfigError(
-        f"Selector {name!r} is not one of {', '.join(NAMES)}, nor {CROSS_ENCODER}ID, {JUDGE}NAME, nor the folder of a "
-        "trained ranker.\nTrain one: adjudge train-ranker --help."
+        f"Selector {name!r} is not one of {', '.join(NAMES)}, nor {CROSS_ENCODER}ID, {JUDGE}NAME or {LIST_T5}ID, nor "
+        "the folder of a trained ranker.\nTrain one: adjudge train-ranker --help."
     )
 
 

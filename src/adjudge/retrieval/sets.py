@@ -104,9 +104,11 @@ def select_set(
     state = _Selection(claim, candidates, scores, settings)
     selection: list[Evidence] = []
     while len(selection) < min(k, len(candidates)):
-        number, value = state.take_best()
+        number, value = state.find_best()
         score = min(value, selection[-1].score) if selection else value
         selection.append(replace(candidates[number], score=score))
+        if len(selection) < k:
+            state.take(number)
     return selection
 
 
@@ -127,12 +129,14 @@ class _Selection:
 
     def __post_init__(self) -> None:
         words = terms(query_text(self.claim), PROSE)
+        self._clean = [query_text(sentence.text) for sentence in self.candidates]
+        self._texts = [fold_text(text) for text in self._clean]
         self._titles = [evidence_title(sentence) for sentence in self.candidates]
-        self._names = [name_of(title) for title in self._titles]
-        self._texts = [fold_text(query_text(sentence.text)) for sentence in self.candidates]
+        names = {title: name_of(title) for title in set(self._titles)}
+        self._names = [names[title] for title in self._titles]
         own = [
-            set(terms(f"{title} {query_text(sentence.text)}", PROSE))
-            for title, sentence in zip(self._titles, self.candidates, strict=True)
+            set(terms(f"{title} {text}", PROSE))
+            for title, text in zip(self._titles, self._clean, strict=True)
         ]
         self.held = np.array([[word in words_of for word in words] for words_of in own], np.float64).reshape(
             len(own), len(words)
@@ -144,22 +148,22 @@ class _Selection:
         self.relevance = (1.0 - weight) * most * by_words + weight * np.array(self.scores, np.float64)
         self.reached = np.zeros(len(own))
         self.penalty = np.zeros(len(own))
+        self._lead = np.array([sentence.line == 0 for sentence in self.candidates])
         self._taken: list[int] = []
 
-    def take_best(self) -> tuple[int, float]:
+    def find_best(self) -> tuple[int, float]:
         """The candidate that is worth most beside those taken, and its value."""
         settings = self.settings
         new = self.held.sum(axis=1) * self._share
-        lead = np.array([sentence.line == 0 for sentence in self.candidates])
         value = self.relevance - self.penalty
-        value += self.reached * (settings.link + settings.lead * lead)
+        value += self.reached * (settings.link + settings.lead * self._lead)
         value += new * (settings.cover * bool(self._taken) + settings.link_cover * (self.reached > 0))
         value[self._taken] = -np.inf
         best = int(value.argmax())
-        self._take(best)
         return best, float(value[best])
 
-    def _take(self, number: int) -> None:
+    def take(self, number: int) -> None:
+        """Take a candidate, which changes what the others are worth."""
         self._taken.append(number)
         taken = self.candidates[number]
         self.held = self.held * (1.0 - self.held[number])
@@ -175,7 +179,7 @@ class _Selection:
         """The candidates that a sentence leads to → how surely, from 0 to 1."""
         taken = self.candidates[number]
         elsewhere = [n for n, sentence in enumerate(self.candidates) if sentence.page != taken.page]
-        text = query_text(taken.text)
+        text = self._clean[number]
         names = names_in(text)
         followed = {}
         known = fold_text(f"{self.claim} {self._titles[number]}")

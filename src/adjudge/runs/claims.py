@@ -12,6 +12,8 @@ from adjudge.data.formats import read_examples
 from adjudge.data.kgat import read_pages, read_training_claims
 from adjudge.errors import ConfigError, ScoringError
 from adjudge.evaluation.records import describe_mismatches, read_gold
+from adjudge.io.chunks import chunks
+from adjudge.retrieval.pipeline import WINDOW
 from adjudge.training.augment import (
     ClaimPool,
     build_claim_pool,
@@ -32,6 +34,8 @@ def claims_of(settings: RunSettings) -> tuple[Iterator[Example], Iterator[Exampl
         stands = read_examples(data.train, labels=labels, require_labels=True, field=data.field)
         training = islice(stands, data.limit)
         return (single_sentences(training, labels) if data.single else training), dev
+    if data.single:
+        raise ConfigError("data.single and [augment] do not go together: leave one out.")
     train, held_out = claim_pools(settings)
     if dev is None and held_out.claims:
         dev = islice(gold_and_retrieved_views(held_out, settings.augment.sentences), data.dev_limit)
@@ -40,8 +44,30 @@ def claims_of(settings: RunSettings) -> tuple[Iterator[Example], Iterator[Exampl
 
 def dev_claims(data: DataSettings, dev: Path) -> Iterator[Example]:
     """The claims of a dev file that choose a checkpoint."""
-    claims = islice(read_examples(dev, labels=data.label_set, require_labels=True), data.dev_limit)
+    read = read_examples(dev, labels=data.label_set, require_labels=True)
+    claims = order_evidence(islice(read, data.dev_limit), data.selector)
     return single_sentences(claims, data.label_set) if data.single else claims
+
+
+def claims_to_judge(data: DataSettings) -> Iterator[Example]:
+    """The claims of the test file, as a run judges them."""
+    read = read_examples(data.test or "", labels=data.label_set, require_labels=True)
+    return order_evidence(read, data.selector)
+
+
+def order_evidence(examples: Iterable[Example], selector: str | None) -> Iterator[Example]:
+    """The examples, the sentences of each in a selector's order; as they are without one."""
+    if selector is None:
+        yield from examples
+        return
+    from adjudge.retrieval.selectors import load_selector
+
+    selects = load_selector(selector)
+    for window in chunks(examples, WINDOW):
+        most = max(len(example.evidence) for example in window)
+        ordered = selects.select_many([e.claim for e in window], [e.evidence for e in window], most)
+        for example, sentences in zip(window, ordered, strict=True):
+            yield replace(example, evidence=tuple(sentences))
 
 
 def single_sentences(examples: Iterable[Example], labels: LabelSet) -> Iterator[Example]:

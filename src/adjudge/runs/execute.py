@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adjudge.config import DataSettings, RunSettings
-from adjudge.data.formats import read_examples
 from adjudge.data.verdicts import write_verdicts
 from adjudge.errors import AdjudgeError
 from adjudge.evaluation.scoring import Scores, score
@@ -20,7 +19,7 @@ from adjudge.io.cache import user_cache
 from adjudge.io.files import write_json
 from adjudge.io.locks import lease
 from adjudge.io.temporary import report_full_disk, sweep
-from adjudge.runs.claims import check_test_files, claims_of, dev_claims
+from adjudge.runs.claims import check_test_files, claims_of, claims_to_judge, dev_claims
 from adjudge.runs.folder import (
     EXAMPLE_FILES,
     FILES,
@@ -297,12 +296,11 @@ def _judge(work: _Work) -> None:
     if data.dev is not None and not run.dev_predictions.exists():
         write_verdicts(run.dev_predictions, predict(model, dev_claims(data, data.dev), states=states))
     judgement = run.judgement(judgement_id(data))
-    examples = read_examples(data.test or "", labels=data.label_set, require_labels=True)
-    write_verdicts(judgement.predictions, predict(model, examples, states=states))
+    write_verdicts(judgement.predictions, predict(model, claims_to_judge(data), states=states))
     scores = score(judgement.predictions, data.gold or data.test or "", data.label_set)
     write_json(judgement.scores, scores.to_dict())
     files = data_files(data, TEST_FILES)
-    cost = model_cost(model, read_examples(data.test or "", labels=data.label_set))
+    cost = model_cost(model, claims_to_judge(data))
     judgement.finish({"data": files, "command": work.command, **cost, **provenance(started)})
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +26,7 @@ from filelock import FileLock, Timeout
 from adjudge.data.formats import read_claim_texts, read_claims
 from adjudge.data.records import PathLike
 from adjudge.data.verdicts import read_verdicts, write_verdicts
-from adjudge.errors import ConfigError, DataError
+from adjudge.errors import AdjudgeError, ConfigError, DataError
 from adjudge.io.chunks import chunks
 from adjudge.io.files import open_bytes, write_atomic, write_json
 from adjudge.io.jsonl import BAD_JSON
@@ -33,7 +34,7 @@ from adjudge.io.temporary import sweep
 from adjudge.retrieval.pipeline import WINDOW
 from adjudge.retrieval.protocol import Retriever
 from adjudge.serving.verifier import Corpus, Verifier
-from adjudge.types import Claim, Verdict
+from adjudge.types import Claim, Example, Verdict
 
 OTHER_JOB = "It belongs to another job: choose another --out, or pass --force to begin again."
 
@@ -107,11 +108,38 @@ def verify_file(
     """
     retriever = verifier.retriever(corpus, reopen=True)
     parts = Parts(job)
-    with parts.collect(job_definition(verifier, retriever, job.inject_gold)):
-        for index, window in parts.missing():
-            parts.write(index, judge_window(verifier, window, retriever, job.inject_gold))
+    pipeline = verifier.pipeline(retriever, job.inject_gold)
+
+    def retrieve(window: list[Claim]) -> list[Example]:
+        verifier.clear_cache()
+        return verifier.retrieve_examples(window, pipeline)
+
+    definition = job_definition(verifier, retriever, job.inject_gold)
+    # The evidence of the next window is looked for while this one is judged.
+    with parts.collect(definition), ThreadPoolExecutor(1, "evidence") as pool:
+        for index, examples in _one_ahead(parts, lambda window: pool.submit(retrieve, window)):
+            parts.write(index, list(verifier.judge_examples(examples.result(), retriever)))
             progress(parts.answers.total())
     return parts.report()
+
+
+def _one_ahead(
+    parts: Parts, submit: Callable[[list[Claim]], Future[list[Example]]]
+) -> Iterator[tuple[int, Future[list[Example]]]]:
+    """(number, evidence to come) of the windows without verdicts; the next one is submitted before one is given."""
+    last: tuple[int, Future[list[Example]]] | None = None
+    try:
+        for index, window in parts.missing():
+            coming = index, submit(window)
+            if last is not None:
+                yield last
+            last = coming
+    except AdjudgeError:  # a bad line: what stands before it is judged first
+        if last is not None:
+            yield last
+        raise
+    if last is not None:
+        yield last
 
 
 def judge_window(
@@ -127,10 +155,11 @@ def job_definition(
 ) -> dict[str, Any]:
     """What decides the verdicts besides the claims; ``precision`` where the workers' is not the verifier's own."""
     judge = dict(verifier.judge.identity)
-    computed_in = judge.pop("precision", None)
+    computed_in, runtime = judge.pop("precision", None), judge.pop("runtime", None)
     definition = {
         "model": judge,
         "precision": precision or computed_in,
+        "runtime": None if precision else runtime,
         "corpus": dict(retriever.identity),
         "selector": dict(verifier.loaded_selector().identity),
         "k": verifier.settings.k,

@@ -24,7 +24,8 @@ from adjudge.types import NOT_SUPPORTED, Claim, Evidence, Label, Span, Verdict
 Value = TypeVar("Value")
 JSON = "application/json"
 JSON_LINES = "application/x-ndjson"
-RETRIED = frozenset({429, 503})
+RETRIED = frozenset({429, 502, 503})
+"""Statuses after which a request is sent again: too much to do, loading, a worker that is being replaced."""
 LONGEST_WAIT = 10.0
 CHUNK = 1000
 """Claims that are sent with one request."""
@@ -143,6 +144,14 @@ def error_of(status: int, content: bytes, address: str) -> ServerError:
 def unreachable(address: str, reason: object) -> ServerError:
     """No answer came."""
     return ServerError(f"{address}: no answer ({reason}). Is the server running? Start one: adjudge serve")
+
+
+def is_retried(status: int, content: bytes) -> bool:
+    """Whether a request that was answered so is sent again; every request gives the same answer however often sent.
+
+    A failure that is not told in the server's own words is that of a proxy in front of it.
+    """
+    return status in RETRIED or (status == 500 and not error_of(status, content, "").code)
 
 
 def wait_seconds(attempt: int, retry_after: str | None) -> float:

@@ -44,7 +44,7 @@ class Client:
         self.address = address.rstrip("/")
         self.corpus = corpus
         self._retries = retries
-        self._errors = _library().HTTPError
+        self._errors, self._lost = _errors()
         self._http = _library().Client(
             base_url=self.address, headers=_authorization(token), timeout=timeout, trust_env=False
         )
@@ -105,11 +105,17 @@ class Client:
 
     def _send(self, call: Call[Value]) -> Value:
         for attempt in range(self._retries + 1):
+            last = attempt == self._retries
             try:
                 answer = self._http.request(call.method, call.path, content=call.body, headers=call.headers)
+            except self._lost as error:
+                if last:
+                    raise calls.unreachable(self.address, error) from None
+                time.sleep(calls.wait_seconds(attempt, None))
+                continue
             except self._errors as error:
                 raise calls.unreachable(self.address, error) from None
-            if answer.status_code in calls.RETRIED and attempt < self._retries:
+            if calls.is_retried(answer.status_code, answer.content) and not last:
                 time.sleep(calls.wait_seconds(attempt, answer.headers.get("retry-after")))
                 continue
             break
@@ -130,7 +136,7 @@ class Client:
                     content = answer.read()
             except self._errors as error:
                 raise calls.unreachable(self.address, error) from None
-            if answer.status_code not in calls.RETRIED or attempt == self._retries:
+            if not calls.is_retried(answer.status_code, content) or attempt == self._retries:
                 raise calls.error_of(answer.status_code, content, self.address)
             time.sleep(calls.wait_seconds(attempt, answer.headers.get("retry-after")))
 
@@ -149,7 +155,7 @@ class AsyncClient:
         self.address = address.rstrip("/")
         self.corpus = corpus
         self._retries = retries
-        self._errors = _library().HTTPError
+        self._errors, self._lost = _errors()
         self._http = _library().AsyncClient(
             base_url=self.address, headers=_authorization(token), timeout=timeout, trust_env=False
         )
@@ -214,13 +220,19 @@ class AsyncClient:
 
     async def _send(self, call: Call[Value]) -> Value:
         for attempt in range(self._retries + 1):
+            last = attempt == self._retries
             try:
                 answer = await self._http.request(
                     call.method, call.path, content=call.body, headers=call.headers
                 )
+            except self._lost as error:
+                if last:
+                    raise calls.unreachable(self.address, error) from None
+                await asyncio.sleep(calls.wait_seconds(attempt, None))
+                continue
             except self._errors as error:
                 raise calls.unreachable(self.address, error) from None
-            if answer.status_code in calls.RETRIED and attempt < self._retries:
+            if calls.is_retried(answer.status_code, answer.content) and not last:
                 await asyncio.sleep(calls.wait_seconds(attempt, answer.headers.get("retry-after")))
                 continue
             break
@@ -242,7 +254,7 @@ class AsyncClient:
                     content = await answer.aread()
             except self._errors as error:
                 raise calls.unreachable(self.address, error) from None
-            if answer.status_code not in calls.RETRIED or attempt == self._retries:
+            if not calls.is_retried(answer.status_code, content) or attempt == self._retries:
                 raise calls.error_of(answer.status_code, content, self.address)
             await asyncio.sleep(calls.wait_seconds(attempt, answer.headers.get("retry-after")))
 
@@ -253,6 +265,12 @@ def _library() -> Any:
     except ImportError:
         raise MissingExtra("The client needs httpx2", "serve") from None
     return httpx2
+
+
+def _errors() -> tuple[Any, Any]:
+    """What the library raises when no answer comes, and when a connection was lost on the way."""
+    library = _library()
+    return library.HTTPError, (library.RemoteProtocolError, library.ReadError, library.WriteError)
 
 
 def _authorization(token: str | None) -> dict[str, str]:

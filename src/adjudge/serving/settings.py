@@ -31,7 +31,8 @@ class VerifierSettings(BaseModel):
     )
     selector: Name = Field(
         "fusion",
-        description="what selects the sentences: lexical, fusion (MiniLM), hf:ID (cross-encoder), a ranker's folder",
+        description="what selects the sentences: lexical, fusion (MiniLM), hf:ID (cross-encoder), t5:ID, "
+        "judge:NAME, a ranker's folder",
     )
     k: int = Field(DEFAULT_EVIDENCE, ge=1, description="sentences that a verdict is based on")
     candidates: int = Field(30, ge=1, description="sentences that the selector reads")

@@ -123,16 +123,29 @@ class Verifier:
             raise ConfigError("claims: expected a list of claims, found a single one; use verify.")
         if not isinstance(claims, Iterable):
             raise ConfigError(f"claims: expected a list of claims, found {type(claims).__name__}.")
-        retriever = self.retriever(corpus)
+        return self._verify(claims, self.pipeline(self.retriever(corpus), inject_gold))
+
+    def pipeline(self, retriever: Retriever, inject_gold: bool = False) -> EvidencePipeline:
+        """What retrieves and selects evidence; with ``inject_gold`` the selector is offered the gold pages too."""
         pipeline = EvidencePipeline(
             retriever, self.loaded_selector(), self.settings.candidates, self.settings.k
         )
-        if inject_gold:
-            if not isinstance(retriever, IndexRetriever):
-                kind = retriever.identity.get("kind")
-                raise ConfigError(f"Gold pages can be looked up in an index, not in a {kind}.")
-            pipeline = pipeline.with_gold(retriever.retrieve_within)
-        return self._verify(claims, pipeline)
+        if not inject_gold:
+            return pipeline
+        if not isinstance(retriever, IndexRetriever):
+            kind = retriever.identity.get("kind")
+            raise ConfigError(f"Gold pages can be looked up in an index, not in a {kind}.")
+        return pipeline.with_gold(retriever.retrieve_within)
+
+    def retrieve_examples(self, claims: Sequence[Claim], pipeline: EvidencePipeline) -> list[Example]:
+        """A few claims with their evidence, the first half of verifying them."""
+        return pipeline.examples(list(_claim_records(claims, pipeline.injected)))
+
+    def judge_examples(self, examples: Sequence[Example], retriever: Retriever) -> Iterator[Verdict]:
+        """A verdict for each example, the other half; those without evidence get none, and a reason."""
+        verdicts = self.classify_many([example for example in examples if example.evidence])
+        for example in examples:
+            yield next(verdicts) if example.evidence else empty_answer(example, retriever)
 
     def classify(self, claim: str, evidence: Iterable[str | Evidence]) -> Verdict:
         """A verdict on evidence given by the caller: texts, or records that also say where they stand."""
@@ -244,10 +257,7 @@ class Verifier:
 
     def _verify(self, claims: Iterable[str | Claim], pipeline: EvidencePipeline) -> Iterator[Verdict]:
         for window in chunks(_claim_records(claims, pipeline.injected), WINDOW):
-            examples = pipeline.examples(window)
-            verdicts = self.classify_many([example for example in examples if example.evidence])
-            for example in examples:
-                yield next(verdicts) if example.evidence else empty_answer(example, pipeline.retriever)
+            yield from self.judge_examples(pipeline.examples(window), pipeline.retriever)
 
 
 def empty_answer(example: Example, retriever: Retriever) -> Verdict:

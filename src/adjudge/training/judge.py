@@ -63,7 +63,10 @@ def train_judge(
             "use model.kind concat or bevers, or leave mixup at 0."
         )
     if settings.mixup and teacher is not None:
-        raise ConfigError("training.mixup mixes claims, and a teacher judged them one by one: use one of the two.")
+        raise ConfigError(
+            "training.mixup mixes claims, and a teacher judged them one by one: use one of the two."
+        )
+    model.module.backbone.recompute = settings.recompute
     task = JudgeTask(model, train_data, dev_data, objective, settings, teacher)
     return train(task, settings, folder, identity=identity, resume=resume, workers=workers, report=report)
 

@@ -102,7 +102,7 @@ def train(
     steps = steps_per_epoch * settings.epochs
     torch.manual_seed(settings.seed + workers.rank)
     optimizer = make_optimizer(module, settings)
-    identity = f"{identity} {settings.model_dump_json()} {workers.world}"
+    identity = f"{identity} {settings.model_dump_json(exclude={'recompute'})} {workers.world}"
     progress, log = TrainingProgress(), _MetricsLog(folder / "metrics.jsonl", workers)
     resume_path = folder / STATE
     if resume and resume_path.exists():

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Sized
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +29,7 @@ from adjudge.judges.folder import METADATA
 from adjudge.retrieval import Index, IndexRetriever, RetrievalSettings, Retriever
 from adjudge.retrieval.pipeline import CANDIDATES, RankingExample, ranking_examples, sentence_in
 from adjudge.retrieval.ranker import (
+    AnyRanker,
     RankerSettings,
     TrainedRanker,
     build_ranker,
@@ -38,6 +40,7 @@ from adjudge.retrieval.ranker import (
 )
 from adjudge.retrieval.selectors import choose_weight
 from adjudge.training.distributed import Workers
+from adjudge.training.long_ranker import long_task
 from adjudge.training.loop import Metric, MetricReport, Quality, mixed_precision, train
 from adjudge.training.progress import STATE, TrainingProgress
 from adjudge.types import FEVER_LABELS, Claim, Evidence, Example
@@ -45,6 +48,9 @@ from adjudge.types import FEVER_LABELS, Claim, Evidence, Example
 RANKER_TRAINING = TrainingSettings(
     epochs=1, batch_size=8, accumulation=2, lr=1e-4, freeze_layers=0, eval_every=50, warmup=0.1
 )
+
+
+Claims = TypeVar("Claims", bound=Sized)
 
 
 @dataclass(frozen=True)
@@ -92,7 +98,7 @@ def train_ranker(
     cache: Path | None = None,
     workers: Workers | None = None,
     report: MetricReport = lambda metric, steps: None,
-) -> tuple[TrainedRanker, TrainingProgress]:
+) -> tuple[AnyRanker, TrainingProgress]:
     """Train a ranker; ``folder`` holds its best weights by pair accuracy on the held-out claims, and its log.
 
     Args:
@@ -109,6 +115,16 @@ def train_ranker(
     settings = settings or RankerSettings()
     torch.manual_seed(training.seed)
     ranker = build_ranker(settings, training.freeze_layers)
+    if not isinstance(ranker, TrainedRanker):
+        long = long_task(ranker, examples, held_out, training)
+        _check_claims("training", long.data)
+        _check_claims("held-out", long.held_out)
+        folder.mkdir(parents=True, exist_ok=True)
+        identity = settings.model_dump_json()
+        progress = train(
+            long, training, folder, identity=identity, resume=resume, workers=workers, report=report
+        )
+        return load_ranker(folder), progress
     data = _check_claims("training", ranking_data(examples, ranker.writer, settings, training.seed))
     as_used = settings.model_copy(update={"title_dropout": 0.0})
     held_out_data = _check_claims("held-out", ranking_data(held_out, ranker.writer, as_used, training.seed))
@@ -124,7 +140,7 @@ def train_ranker(
     return load_ranker(folder), progress
 
 
-def _check_claims(what: str, data: RankingData) -> RankingData:
+def _check_claims(what: str, data: Claims) -> Claims:
     if not len(data):
         raise DataError(
             f"No {what} claim has gold text in the corpus and another sentence beside it; "
@@ -286,7 +302,7 @@ def _do_nothing() -> None:
 
 
 def _scored_candidates(
-    ranker: TrainedRanker, claims: Sequence[Claim], retriever: Retriever
+    ranker: AnyRanker, claims: Sequence[Claim], retriever: Retriever
 ) -> list[tuple[Claim, list[Evidence], list[float]]]:
     """Claims with their candidates and the ranker's score of each."""
     texts = [claim.text for claim in claims]

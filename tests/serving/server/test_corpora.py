@@ -174,6 +174,25 @@ def test_traversal_over_http_writes_nothing_outside(river_verifier, tmp_path):
     assert written <= {Path("inside/data/c/x.txt")}
 
 
+def test_script_in_names_titles_and_documents_stays_data(river_verifier, tmp_path):
+    script = "<script>alert(1)</script>"
+    with asked(river_verifier, data_dir=tmp_path / "data") as client:
+        client.post("/v1/corpora", json={"name": "c"})
+        for name in ("<img src=x onerror=alert(1)>.md", "elbe.html"):
+            text = (
+                f"# {script}\n\nThe Elbe {script} flows."
+                if name.endswith("md")
+                else f"<h1>{script}</h1><p>Elbe.</p>"
+            )
+            quoted = name.replace("<", "%3C").replace(">", "%3E").replace(" ", "%20")
+            assert client.put(f"/v1/corpora/c/documents/{quoted}", content=text.encode()).status_code == 202
+        wait_until(lambda: state(client, "c")["documents"] == 2)
+        answer = client.post("/v1/search", json={"claim": "Elbe"})
+        assert answer.headers["content-type"] == "application/json" and len(answer.json()["evidence"]) == 2
+        listed = client.get("/v1/corpora/c/documents").json()["documents"]
+        assert [d["name"] for d in listed] == ["<img src=x onerror=alert(1)>.md", "elbe.html"]
+
+
 def test_an_upload_that_is_too_large_leaves_nothing(river_verifier, tmp_path):
     with asked(river_verifier, data_dir=tmp_path / "data", max_upload=2000) as client:
         client.post("/v1/corpora", json={"name": "c"})

@@ -202,10 +202,21 @@ def _sentence(sentence: Evidence) -> Text:
 def _location(sentence: Evidence) -> str:
     """Source, page, location and offsets; a page that is named by its file is not named twice."""
     span = "" if sentence.start is None else f", characters {sentence.start}–{sentence.end}"
-    page = f"{terminal_safe(sentence.page)}, " if sentence.page else ""
-    source = terminal_safe(sentence.source or "")
-    if source.endswith(f"/{sentence.page}"):
-        page = ""
-    line = f"sentence {sentence.line}" if sentence.line >= 0 else ""
+    page, source = terminal_safe(sentence.page), terminal_safe(sentence.source or "")
     location = terminal_safe(sentence.location or "")
-    return ", ".join(part for part in (source, location, f"{page}{line}") if part) + span or "source unknown"
+    if source:
+        page = _part_of_file(page, source, location)
+    line = f"sentence {sentence.line}" if sentence.line >= 0 else ""
+    return ", ".join(part for part in (source, page, location, line) if part) + span or "source unknown"
+
+
+def _part_of_file(page: str, source: str, location: str) -> str:
+    """A page beside its source: ``page 2`` of a PDF, nothing for a whole file or where the location says it."""
+    if f"/{source}".endswith(f"/{page}"):
+        return ""
+    file, _, part = page.rpartition("#")
+    if not f"/{source}".endswith(f"/{file}"):
+        return page
+    if location and part.startswith(("sheet=", "slide=")):
+        return ""
+    return f"part {part}" if part.isdigit() else part.replace("=", " ")

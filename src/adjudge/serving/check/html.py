@@ -109,7 +109,9 @@ def _pieces(check: Check, numbers: list[int]) -> Markup:
         if sentence.parts:
             link = '<a class="s state-{}" id="s{}" href="#e{}" aria-label="{}: {}">{}</a>'
             pieces.append(
-                Markup(link).format(slug, number, number, words, sentence.text, marked_sentence(check, sentence))
+                Markup(link).format(
+                    slug, number, number, words, sentence.text, marked_sentence(check, sentence)
+                )
             )
         else:
             span = '<span class="s state-{}" title="{}">{}</span>'

@@ -74,7 +74,9 @@ def document_view(
     for sentence in sentences[first:end]:
         lit = sentence.line == line
         style = "lit" if lit else "also" if sentence.line in also else ""
-        view = SentenceView(sentence.line, with_marks(sentence.text, list(marks) if lit else [], "against"), style)
+        view = SentenceView(
+            sentence.line, with_marks(sentence.text, list(marks) if lit else [], "against"), style
+        )
         if previous is None or _begins_paragraph(previous, sentence):
             paragraphs.append([])
         paragraphs[-1].append(view)

@@ -93,12 +93,13 @@ def _state(verdict: Verdict) -> State:
 
 def _points(change: float) -> str:
     points = round(100 * change)
-    return f"{points:+d} points" if points else "no change"
+    sign = "+" if points > 0 else "−"
+    return f"{sign}{abs(points)} points" if points else "no change"
 
 
 def _conclusion(needed: Sequence[int]) -> str:
     if not needed:
         return "No single sentence decides: the verdict stays the same without any one of them."
-    names = ", ".join(map(str, needed))
-    one = len(needed) == 1
-    return f"The verdict rests on sentence{'' if one else 's'} {names}: without {'it' if one else 'each of them'} it is another."
+    if len(needed) == 1:
+        return f"Without sentence {needed[0]} the verdict would be another."
+    return f"Without any one of the sentences {', '.join(map(str, needed))} the verdict would be another."

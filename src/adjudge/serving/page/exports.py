@@ -92,7 +92,9 @@ def plain_cell(value: Any) -> Any:
 
 def _rows(result: PageCheck, corpus: Corpus) -> Iterator[dict[str, Any]]:
     text = result.check.text
-    for number, (sentence, alone) in enumerate(zip(result.check.sentences, result.alone, strict=True), start=1):
+    for number, (sentence, alone) in enumerate(
+        zip(result.check.sentences, result.alone, strict=True), start=1
+    ):
         shared = {
             "sentence": number,
             "line": line_and_column(text, sentence.start)[0],

@@ -36,14 +36,23 @@ class ModelView:
         if weights := identity.get("weights"):
             lines.append(("Weights", f"SHA-256 {str(weights)[:16]}…"))
         lines.append(
-            ("Evidence", f"the {settings.k} best of {settings.candidates} sentences, selected by {settings.selector}")
+            (
+                "Evidence",
+                f"the {settings.k} best of {settings.candidates} sentences, selected by {settings.selector}",
+            )
         )
         mixed = "mixed with what the comparison of facts says"
         temperature = identity.get("temperature")
-        calibration = "" if temperature is None else f"calibrated (temperature {float(temperature):.2f}), then "
+        calibration = (
+            "" if temperature is None else f"calibrated (temperature {float(temperature):.2f}), then "
+        )
         lines.append(("Probabilities", f"{calibration}{mixed}"))
         least = settings.min_confidence
-        threshold = f"below {least:.0%} the answer is “not enough info”" if least else "none: the likeliest answer counts"
+        threshold = (
+            f"below {least:.0%} the answer is “not enough info”"
+            if least
+            else "none: the likeliest answer counts"
+        )
         return [*lines, ("Threshold", threshold)]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
 from urllib.parse import parse_qsl
@@ -74,9 +75,9 @@ async def check_claims(request: Request, corpus: str = "") -> Response:
     """Many claims checked: a line of JSON in, a line of JSON out."""
     engine = _engine(request)
     engine.verifier  # noqa: B018  # raises while it is being loaded
-    searched, _ = engine.library.pipeline(corpus or None)
+    target, _ = engine.library.pipeline(corpus or None)
     claims = read_claims(await request.body(), engine)
-    return StreamingResponse(_lines(claim_records(engine, searched, claims)), media_type=LINES)
+    return StreamingResponse(_lines(claim_records(engine, target, claims)), media_type=LINES)
 
 
 @router.post("/page/leave-one-out")
@@ -104,8 +105,8 @@ async def show_document(
     """A document with its evidence lit; as a fragment, the stretch of it that stands beside a verdict."""
     engine = _engine(request)
     try:
-        searched, _ = engine.library.pipeline(corpus or None)
-        sentences = await engine.document(searched.name, page)
+        target, _ = engine.library.pipeline(corpus or None)
+        sentences = await engine.document(target.name, page)
         marks = [read_mark(text) for text in mark or ()]
     except AdjudgeError as error:
         if fragment:
@@ -113,12 +114,12 @@ async def show_document(
         return _error_page(request, error)
     href = str(request.url.remove_query_params("fragment").replace(scheme="", netloc="")) + f"#line-{line}"
     view = document_view(
-        sentences, searched, line, also or (), marks, AROUND if fragment else None, href if fragment else ""
+        sentences, target, line, also or (), marks, AROUND if fragment else None, href if fragment else ""
     )
     if fragment:
         return HTMLResponse(render("document_body.html", document=view))
     return HTMLResponse(
-        render("document.html", document=view, corpus=searched.name, view="document", model=ModelView(engine))
+        render("document.html", document=view, corpus=target.name, view="document", model=ModelView(engine))
     )
 
 
@@ -163,8 +164,8 @@ async def add_samples(request: Request) -> Response:
     if SAMPLES not in {corpus.name for corpus in library}:
         library.create(SAMPLES)
         for file in sample_documents():
-            with file.open("rb") as stream:
-                await anyio.to_thread.run_sync(library.add_document, SAMPLES, file.name, stream, 1 << 20)
+            content = io.BytesIO(file.read_bytes())
+            await anyio.to_thread.run_sync(library.add_document, SAMPLES, file.name, content, 1 << 20)
     with anyio.move_on_after(INDEX_SECONDS):
         while len(library.get(SAMPLES).documents()) < len(sample_documents()):
             await anyio.sleep(0.1)
@@ -177,24 +178,26 @@ async def _page(request: Request, text: str, corpus: str) -> Response:
     values: dict[str, Any] = {"result": None, "error": None}
     status = 200
     try:
-        searched = engine.library.get(corpus or None) if corpus or any(engine.library) else None
+        target = engine.library.get(corpus or None) if corpus or any(engine.library) else None
         if text.strip():
             engine.verifier  # noqa: B018  # raises while it is being loaded
-            searched, _ = engine.library.pipeline(corpus or None)
-            result = await checks.result(_text(text), searched)
-            values |= {"result": result, **checks.values(result, searched.name)}
-            values["document"] = await _first_document(engine, searched, values["cards"])
+            target, _ = engine.library.pipeline(corpus or None)
+            result = await checks.result(_text(text), target)
+            values |= {"result": result, **checks.values(result, target.name)}
+            values["document"] = await _first_document(engine, target, values["cards"])
     except AdjudgeError as error:
-        searched, status = None, status_of(error)[0]
+        target, status = None, status_of(error)[0]
         values |= {"result": None, "error": _error_view(error)}
-    name = searched.name if searched else ""
+    name = target.name if target else ""
     values |= {
         "view": "check",
-        "title": f"{_shortened(text)} · adjudge" if text.strip() else "adjudge: check a text against documents",
+        "title": f"{_shortened(text)} · adjudge"
+        if text.strip()
+        else "adjudge: check a text against documents",
         "text": text,
         "corpus": name,
         "corpora": _corpora(engine.library),
-        "examples": await anyio.to_thread.run_sync(_examples, searched) if searched else [],
+        "examples": await anyio.to_thread.run_sync(_examples, target) if target else [],
         "suffixes": ",".join(SUFFIXES),
         "max_text": engine.settings.max_text,
         "model": ModelView(engine),

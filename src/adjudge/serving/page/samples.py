@@ -31,7 +31,9 @@ class ExampleText(msgspec.Struct, frozen=True):
 def sample_documents() -> list[Traversable]:
     """The files of the sample documents, by name."""
     folder = resources.files("adjudge") / "serving" / "page" / "samples" / "documents"
-    return sorted((file for file in folder.iterdir() if file.name.endswith(".md")), key=lambda file: file.name)
+    return sorted(
+        (file for file in folder.iterdir() if file.name.endswith(".md")), key=lambda file: file.name
+    )
 
 
 def examples_for(sha256: Collection[str]) -> list[ExampleText]:

@@ -134,7 +134,9 @@ def pending_check(text: str) -> Check:
     return Check(
         text,
         tuple(
-            CheckedSentence(segment.text, segment.start, segment.end, State.NOT_CHECKED, reason=segment.reason)
+            CheckedSentence(
+                segment.text, segment.start, segment.end, State.NOT_CHECKED, reason=segment.reason
+            )
             for segment in segment_text(text)
         ),
     )

@@ -94,6 +94,14 @@ class PartView:
     evidence: tuple[EvidenceView, ...]
     graph: Graph | None
 
+    @property
+    def sources(self) -> list[tuple[str, list[EvidenceView]]]:
+        """The evidence by the title of its document, in the order of the weightiest sentence of each."""
+        groups: dict[str, list[EvidenceView]] = {}
+        for item in self.evidence:
+            groups.setdefault(item.title, []).append(item)
+        return list(groups.items())
+
     def rank_of(self, sentence: int) -> int:
         """The rank of the sentence at a position of the verdict's evidence."""
         return next(item.rank for item in self.evidence if item.sentence == sentence)

@@ -29,6 +29,14 @@ from adjudge.types import Evidence, Verdict
 
 JSON_LINES = "application/x-ndjson"
 EVENTS = "text/event-stream"
+EVENT_SCHEMA = {
+    "type": "object",
+    "required": ["event", "data"],
+    "properties": {
+        "event": {"enum": ["start", "sentence", "summary", "error"]},
+        "data": {"type": "string", "description": "a JSON object"},
+    },
+}
 
 
 def engine_of(request: Request) -> Engine:
@@ -119,7 +127,7 @@ async def search(body: SearchRequest, engine: EngineParameter) -> Response:
         200: {
             "description": "Events `start` (how many characters), `sentence` (one each), `summary` or `error`; "
             "with `stream: false` one document",
-            "content": {EVENTS: {"schema": {"type": "string"}}},
+            "content": {EVENTS: {"schema": EVENT_SCHEMA}},
         },
     },
     tags=["texts"],

@@ -19,12 +19,14 @@ from starlette.staticfiles import StaticFiles
 from adjudge import __version__
 from adjudge.errors import AdjudgeError
 from adjudge.serving.server import api, experiments, libraries, reference
-from adjudge.serving.server.engine import Engine
+from adjudge.serving.server.engine import Engine, MakeQueue
 from adjudge.serving.server.faults import Failed, fault_record, status_of
 from adjudge.serving.server.logs import RequestLog
 from adjudge.serving.server.records import json_response
+from adjudge.serving.server.schemas import NOT_BLANK
 from adjudge.serving.server.security import Access, Guard
 from adjudge.serving.server.settings import ServerSettings
+from adjudge.serving.server.work import WorkQueue
 
 if TYPE_CHECKING:
     from adjudge.serving.verifier import Verifier
@@ -45,7 +47,11 @@ _SILENCE = TelemetryConfig(
 
 
 def create_app(
-    settings: ServerSettings | None = None, verifier: Verifier | None = None, access: Access | None = None
+    settings: ServerSettings | None = None,
+    verifier: Verifier | None = None,
+    access: Access | None = None,
+    make_queue: MakeQueue = WorkQueue,
+    wait: bool = False,
 ) -> FastAPI:
     """The application of a server.
 
@@ -55,14 +61,18 @@ def create_app(
         settings: of the server.
         verifier: to use instead of the one that the settings make.
         access: who may ask, instead of what follows from the settings.
+        make_queue: gives the engine's queue.
+        wait: whether it starts to answer only when model and corpora are loaded.
     """
     settings = settings or ServerSettings()
-    engine = Engine(settings, verifier)
+    engine = Engine(settings, verifier, make_queue)
     access = access or Access.of(settings)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         engine.start()
+        if wait:
+            await anyio.to_thread.run_sync(engine.wait_until_ready)
         yield
         await anyio.to_thread.run_sync(engine.close)
 
@@ -135,7 +145,8 @@ def _add_handlers(app: FastAPI) -> None:
         problems = []
         for problem in error.errors():
             location = ".".join(str(part) for part in problem["loc"] if part != "body")
-            problems.append(f"{location or 'body'}: {problem['msg']}")
+            message = "is empty" if problem.get("ctx", {}).get("pattern") == NOT_BLANK else problem["msg"]
+            problems.append(f"{location or 'body'}: {message}")
         return json_response(fault_record("invalid", "; ".join(problems[:10]) + "."), 422)
 
     @app.exception_handler(HTTPException)

@@ -101,12 +101,10 @@ class Corpora:
         self._closing = False
         for path in paths:
             self._add(Corpus(free_name(path, self._corpora), path))
-        if data_dir.is_dir():
-            sweep(data_dir)
-            for folder in sorted(data_dir.iterdir()):
-                if folder.is_dir() and NAME.fullmatch(folder.name) and folder.name not in self._corpora:
-                    sweep(folder)
-                    self._add(Corpus(folder.name, folder, uploaded=True))
+        if data_dir.is_dir():  # what a killed server was writing
+            for folder in (data_dir, *filter(Path.is_dir, data_dir.iterdir())):
+                sweep(folder)
+        self._scan()
         self._thread = threading.Thread(target=self._keep, name="adjudge-corpora", daemon=True)
 
     def start(self) -> None:
@@ -137,6 +135,10 @@ class Corpora:
                     "This server has no corpus. Start it with --corpus, create one, or send evidence with the claim."
                 )
             return next(iter(self._corpora.values()))
+        if name not in self._corpora and NAME.fullmatch(name) and (self._data_dir / name).is_dir():
+            with self._changed:
+                self._scan()
+                self._changed.notify()
         if name not in self._corpora:
             names = ", ".join(self._corpora) or "none"
             raise NotFound(f"No corpus is called {name!r}; there are: {names}.")
@@ -195,6 +197,16 @@ class Corpora:
         self._request(corpus)
         return corpus
 
+    def _scan(self) -> None:
+        """Take note of corpora that another process made in the data folder, or removed from it."""
+        folders = sorted(self._data_dir.iterdir()) if self._data_dir.is_dir() else []
+        for folder in folders:
+            if folder.is_dir() and NAME.fullmatch(folder.name) and folder.name not in self._corpora:
+                self._add(Corpus(folder.name, folder, uploaded=True))
+        for corpus in self:
+            if corpus.uploaded and not corpus.path.is_dir():
+                self._corpora.pop(corpus.name, None)
+
     def _own(self, name: str) -> Corpus:
         corpus = self.get(name)
         if not corpus.uploaded:
@@ -216,12 +228,14 @@ class Corpora:
 
     def _keep(self) -> None:
         while not self._closing:
+            with self._changed:
+                self._scan()
             for corpus in self:
                 if corpus.next_look <= time.monotonic() and not self._closing:
                     self._look_at(corpus)
             with self._changed:
                 looks = [corpus.next_look for corpus in self]
-                wait = min(looks, default=time.monotonic() + self._refresh) - time.monotonic()
+                wait = min([*looks, time.monotonic() + self._refresh]) - time.monotonic()
                 if wait > 0 and not self._closing:
                     self._changed.wait(wait)
 
@@ -230,6 +244,8 @@ class Corpora:
         began = time.monotonic()
         stamp = stamp_of(corpus.path)
         took = time.monotonic() - began
+        if corpus.uploaded and not corpus.path.is_dir():  # deleted just now: indexing it would make it anew
+            return
         if stamp != corpus.stamp or corpus.state == "indexing":
             self._open(corpus)
             corpus.stamp = stamp

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
+from adjudge.errors import ConfigError
 from adjudge.serving.server.corpora import Corpora, Corpus
 from adjudge.serving.server.faults import Fault, NotFound, NotReady, Overloaded, Stopping, TimedOut, TooLarge
 from adjudge.serving.server.metrics import Metrics
@@ -31,10 +33,31 @@ if TYPE_CHECKING:
 
 CHECKS = 8
 """Texts that are checked at the same time; further ones wait."""
+MOST_CHECKS = 32
+"""Texts that are checked or wait for it; further ones are refused."""
 MOST_EVIDENCE = 100
 """Sentences that a search gives at most."""
 
 Value = TypeVar("Value")
+
+
+class Queue(Protocol):
+    """What the engine asks of a queue; :class:`WorkQueue` says what each method does."""
+
+    def __len__(self) -> int: ...
+
+    @property
+    def is_full(self) -> bool:
+        """Whether more would be refused."""
+
+    def submit(self, item: Work, cost: int = 1, always: bool = False) -> Future[list[Any]]:
+        """Queue a piece of work."""
+
+    def close(self, timeout: float | None = None) -> None:
+        """Finish what waits, and end."""
+
+
+MakeQueue = Callable[..., Queue]
 
 
 class LeaveOneOut(NamedTuple):
@@ -52,9 +75,12 @@ class Engine:
     Args:
         settings: of the server.
         verifier: to use instead of the one that the settings make.
+        make_queue: gives the queue, called as :class:`WorkQueue` is.
     """
 
-    def __init__(self, settings: ServerSettings, verifier: Verifier | None = None) -> None:
+    def __init__(
+        self, settings: ServerSettings, verifier: Verifier | None = None, make_queue: MakeQueue = WorkQueue
+    ) -> None:
         self.settings = settings
         self.metrics = Metrics(self)
         self.problem: str | None = None
@@ -64,8 +90,9 @@ class Engine:
         self._verifier = verifier
         self._reader: Judge | None = None
         self._ready = threading.Event()
+        self._checking = 0
         self._checks = ThreadPoolExecutor(CHECKS, thread_name_prefix="adjudge-check")
-        self._queue: WorkQueue[Work, list[Any]] = WorkQueue(
+        self._queue = make_queue(
             self._carry_out,
             settings.batch_tokens,
             settings.batch_wait,
@@ -78,6 +105,13 @@ class Engine:
     def start(self) -> None:
         """Load the model and open the corpora, in the background."""
         threading.Thread(target=self._load, name="adjudge-load", daemon=True).start()
+
+    def wait_until_ready(self) -> None:
+        """Wait until model and corpora are loaded; ``ConfigError`` where the model cannot be."""
+        while not self.is_ready:
+            if self.problem is not None:
+                raise ConfigError(self.problem)
+            time.sleep(0.05)
 
     def close(self) -> None:
         """Finish what is under way, and end."""
@@ -164,10 +198,14 @@ class Engine:
 
         windows = check_windows(text, find_evidence, self._comparing_judge(), options)
         loop = asyncio.get_running_loop()
-        while (sentences := await loop.run_in_executor(self._checks, next, windows, None)) is not None:
-            for sentence in sentences:
-                self.metrics.count_state(sentence.state.value)
-                yield sentence
+        self._checking += 1
+        try:
+            while (sentences := await loop.run_in_executor(self._checks, next, windows, None)) is not None:
+                for sentence in sentences:
+                    self.metrics.count_state(sentence.state.value)
+                    yield sentence
+        finally:
+            self._checking -= 1
 
     async def weigh(self, examples: Sequence[Example]) -> list[Verdict]:
         """Verdicts on given evidence as :meth:`check` makes them: with facts compared."""
@@ -210,7 +248,7 @@ class Engine:
         return claim_text(claim)
 
     def _admit(self) -> None:
-        if self._queue.is_full:
+        if self._queue.is_full or self._checking >= MOST_CHECKS:
             self.metrics.shed.inc()
             raise Overloaded("Too many requests are waiting. Try again in a moment.")
 
@@ -226,14 +264,21 @@ class Engine:
 
     def _ask_and_wait(self, work: Work) -> Sequence[Any]:
         """For a thread that checks a text, whose request was admitted before."""
-        future: Future[list[Any]] = self._queue.submit(work, work.cost, always=True)
-        return future.result(self.settings.timeout)
+        try:
+            return self._queue.submit(work, work.cost, always=True).result(self.settings.timeout)
+        except TimeoutError:
+            raise self._timed_out() from None
+        except QueueClosed as error:
+            raise Stopping(str(error)) from None
 
     async def _within_timeout(self, answer: Awaitable[Value]) -> Value:
         try:
             return await asyncio.wait_for(answer, self.settings.timeout)
         except TimeoutError:
-            raise TimedOut(f"No answer within {self.settings.timeout:g} seconds. Try again later.") from None
+            raise self._timed_out() from None
+
+    def _timed_out(self) -> TimedOut:
+        return TimedOut(f"No answer within {self.settings.timeout:g} seconds. Try again later.")
 
     def _carry_out(self, works: Sequence[Work]) -> list[list[Any]]:
         verifier = self.verifier

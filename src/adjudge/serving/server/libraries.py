@@ -85,7 +85,9 @@ async def list_documents(
     summary="Add documents by a form",
 )
 async def add_documents(
-    name: Name, engine: EngineParameter, files: Annotated[list[UploadFile], File(max_length=100)]
+    name: Name,
+    engine: EngineParameter,
+    files: Annotated[list[UploadFile], File(min_length=1, max_length=100)],
 ) -> Response:
     """Add files to an uploaded corpus; they are indexed in the background, which the corpus's state shows."""
     for file in files:

@@ -104,33 +104,33 @@ def carry_out(
     results: list[list[Any]] = [[example.evidence for example in group] for group in examples]
     for answer, judge in (("verdict", classify), ("reading", read)):
         members = [
-            (number, position)
-            for number, work in enumerate(works)
+            (piece, position)
+            for piece, work in enumerate(works)
             if work.answer == answer
-            for position, example in enumerate(examples[number])
+            for position, example in enumerate(examples[piece])
             if example.evidence or work.pipeline is None
         ]
-        verdicts = judge([examples[number][position] for number, position in members]) if members else ()
-        for (number, position), verdict in zip(members, verdicts, strict=True):
-            results[number][position] = verdict
+        verdicts = judge([examples[piece][position] for piece, position in members]) if members else ()
+        for (piece, position), verdict in zip(members, verdicts, strict=True):
+            results[piece][position] = verdict
     return [_with_empty(*row) for row in zip(works, results, examples, strict=True)]
 
 
 def _find_evidence(works: Sequence[Work], examples: list[list[Example]]) -> None:
     """Put the evidence into the examples of the works that have a pipeline."""
     groups: dict[Position, tuple[EvidencePipeline, list[Position]]] = {}
-    for number, work in enumerate(works):
+    for piece, work in enumerate(works):
         if work.pipeline is not None:
             _, members = groups.setdefault((id(work.pipeline), work.k), (work.pipeline, []))
-            members += [(number, position) for position in range(len(work.examples))]
+            members += [(piece, position) for position in range(len(work.examples))]
     for (_, k), (pipeline, members) in groups.items():
         evidence = pipeline.retrieve_many([examples[n][position].claim for n, position in members], k)
-        for (number, position), sentences in zip(members, evidence, strict=True):
-            examples[number][position] = replace(examples[number][position], evidence=tuple(sentences))
+        for (piece, position), sentences in zip(members, evidence, strict=True):
+            examples[piece][position] = replace(examples[piece][position], evidence=tuple(sentences))
 
 
 def _with_empty(work: Work, results: list[Any], examples: list[Example]) -> list[Any]:
-    """The results of a piece of work, with an answer where no evidence was results."""
+    """The results of a piece of work, with an answer where no evidence was found."""
     from adjudge.serving.verifier import empty_answer
 
     if work.answer != "verdict" or work.pipeline is None:

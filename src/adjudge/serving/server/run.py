@@ -16,6 +16,8 @@ from adjudge.serving.server.security import TOKEN_PARAMETER, Access
 from adjudge.serving.server.settings import ServerSettings
 
 STOP_SECONDS = 30
+CONNECTIONS = 1024
+"""Connections at the same time; further ones get 503."""
 
 
 def serve(settings: ServerSettings, announce: Callable[[str], None]) -> None:
@@ -37,6 +39,7 @@ def serve(settings: ServerSettings, announce: Callable[[str], None]) -> None:
         proxy_headers=False,
         timeout_graceful_shutdown=STOP_SECONDS,
         timeout_keep_alive=15,
+        limit_concurrency=CONNECTIONS,
         h11_max_incomplete_event_size=32 << 10,
     )
     announce(link(settings.host, listener.getsockname()[1], access))

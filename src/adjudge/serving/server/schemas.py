@@ -8,11 +8,17 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from adjudge.serving.server.settings import MAX_CLAIM
 
+NOT_BLANK = r"\S"
 SentenceText = Annotated[str, Field(max_length=20_000)]
 ShortText = Annotated[str, Field(max_length=1000)]
 ClaimText = Annotated[
     str,
-    Field(min_length=1, max_length=MAX_CLAIM, description="one statement that can be true or false"),
+    Field(
+        min_length=1,
+        max_length=MAX_CLAIM,
+        pattern=NOT_BLANK,
+        description="one statement that can be true or false",
+    ),
 ]
 CorpusName = Annotated[
     ShortText | None, Field(description="where to look; the server's first corpus if left out")

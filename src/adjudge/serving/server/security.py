@@ -38,7 +38,7 @@ HEADERS = {
 }
 OPEN_PATHS = frozenset({"/healthz", "/readyz"})
 """What a load balancer asks, without a token."""
-LARGE_PATHS = ("/v1/batch", "/v1/corpora/", "/upload")
+LARGE_PATHS = ("/v1/batch", "/v1/corpora/", "/page/claims")
 """Where a body may be as large as an upload."""
 JSON_PATHS = frozenset({"/v1/verify", "/v1/classify", "/v1/search", "/v1/check", "/v1/corpora"})
 """Where a body must say that it is JSON; a form of another site cannot."""

@@ -21,7 +21,9 @@ from adjudge.errors import DataError
 from adjudge.types import Evidence, Example, Label
 
 LABELS = {"S": Label.SUPPORTS, "R": Label.REFUTES, "N": Label.NOT_ENOUGH_INFO}
-_EXPECTED = "expected lines such as 'E: a sentence.' and 'S: a claim.' (T, E, S, R or N), a blank line between groups"
+_EXPECTED = (
+    "expected lines such as 'E: a sentence.' and 'S: a claim.' (T, E, S, R or N), a blank line between groups"
+)
 
 
 def read_written(path: Path) -> Iterator[list[Example]]:

@@ -57,6 +57,7 @@ const TAKERS = {
   outline(event, push) {
     outcome.innerHTML = event.html;
     showResult();
+    scrollTo({ top: 0 });
     const link = byId("permalink").getAttribute("href");
     if (push && link !== location.pathname + location.search + location.hash) history.pushState(null, "", link);
   },
