@@ -62,7 +62,8 @@ def test_sentences_arrive_one_after_another(open_page: OpenPage, address: str) -
     page.evaluate(
         """() => {
         window.counts = [];
-        const watch = () => window.counts.push(["a.row", ".row.checking"].map((n) => document.querySelectorAll(n).length));
+        const count = (selector) => document.querySelectorAll(selector).length;
+        const watch = () => window.counts.push(["a.row", ".row.checking"].map(count));
         new MutationObserver(watch).observe(document.querySelector("#outcome"), {childList: true, subtree: true});
         }"""
     )
