@@ -210,3 +210,10 @@ def test_what_is_wrong_with_a_claim_is_said(run: Path, rivers: Path) -> None:
 def test_evidence_that_is_not_a_list_of_sentences_is_refused(run: Path, evidence: Any, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         lexical(run).classify(CLAIM, evidence)
+
+
+def test_examples_and_documents_of_another_type_are_refused(run: Path) -> None:
+    with pytest.raises(ConfigError, match="examples: expected Example records, found str among them"):
+        list(lexical(run).classify_many([CLAIM]))  # type: ignore[list-item]
+    with pytest.raises(ConfigError, match="against: expected texts or paths, found NoneType among them"):
+        lexical(run).check(CLAIM, against=[None])  # type: ignore[list-item]

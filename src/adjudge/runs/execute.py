@@ -38,10 +38,12 @@ if TYPE_CHECKING:
     import torch
 
     from adjudge.encoders.dataset import Dataset
+    from adjudge.judges.row_model import RowJudge
     from adjudge.objectives.loss import Objective
     from adjudge.training.distributed import Workers
     from adjudge.training.loop import Metric
     from adjudge.training.progress import TrainingProgress
+    from adjudge.training.teacher import Teacher
 
 EXAMPLES_VERSION = 2
 """Of the code that reads, draws and writes examples; raised when it makes others of the same files and settings,
@@ -174,23 +176,34 @@ def _train(work: _Work, team: Workers, check_lease: Callable[[], None]) -> None:
         run.finish(_manifest(work, progress, started))
 
 
+def _new_model(settings: RunSettings) -> RowJudge:
+    from adjudge.judges.folder import initialise_from
+    from adjudge.judges.row_model import build
+
+    training = settings.training
+    model = build(settings.model, settings.data.label_set, training.freeze_layers, training.freeze_embeddings)
+    if settings.model.init is not None:
+        initialise_from(model, settings.model.init)
+    return model
+
+
+def _read_teacher(settings: RunSettings, data: Dataset) -> Teacher | None:
+    from adjudge.training.teacher import read_teacher
+
+    path, share = settings.data.teacher, settings.objective.teacher_share
+    return None if path is None else read_teacher(path, data.ids, settings.data.label_set, share)
+
+
 def _train_model(work: _Work, team: Workers, check_lease: Callable[[], None]) -> TrainingProgress:
     from adjudge.encoders.dataset import shuffle_evidence
     from adjudge.encoders.frozen import cache_states
     from adjudge.encoders.tokens import store_tokens
-    from adjudge.judges.folder import initialise_from
-    from adjudge.judges.row_model import build
     from adjudge.training.judge import train_judge
-    from adjudge.training.teacher import read_teacher
 
     settings, reporter = work.settings, work.reporter
     labels = settings.data.label_set
     reporter.stage("loading the backbone")
-    model = build(
-        settings.model, labels, settings.training.freeze_layers, settings.training.freeze_embeddings
-    )
-    if settings.model.init is not None:
-        initialise_from(model, settings.model.init)
+    model = _new_model(settings)
     model.module.to(work.device)
     reporter.stage("reading claims")
     claims, tuning = claims_of(settings)
@@ -203,9 +216,7 @@ def _train_model(work: _Work, team: Workers, check_lease: Callable[[], None]) ->
     stored, source = work.cache / "tokens", _examples_identity(settings, joined, share)
     data = store_tokens(training, model.writer, labels, stored, f"train {source}")
     dev = None if tuning is None else store_tokens(tuning, model.writer, labels, stored, f"dev {source}")
-    teacher = None
-    if settings.data.teacher is not None:
-        teacher = read_teacher(settings.data.teacher, data.ids, labels, settings.objective.teacher_share)
+    teacher = _read_teacher(settings, data)
     if settings.training.freeze_layers and settings.training.cache_frozen:
         reporter.stage("caching frozen layers")
         states = work.cache / "states"

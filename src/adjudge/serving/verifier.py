@@ -206,7 +206,7 @@ class Verifier:
 
     def classify_many(self, examples: Iterable[Example]) -> Iterator[Verdict]:
         """A verdict for each example, in order, batched."""
-        for verdict in self.judge.judge(examples):
+        for verdict in self.judge.judge(map(_checked_example, examples)):
             weak = verdict.label is not None and verdict.confidence < self.settings.min_confidence
             yield replace(verdict, abstained=True) if weak else verdict
 
@@ -265,6 +265,12 @@ def empty_answer(example: Example, retriever: Retriever) -> Verdict:
     empty = isinstance(retriever, IndexRetriever) and not retriever.index.manifest.sentences
     reason = "the corpus is empty" if empty else "nothing in the corpus matches the claim"
     return Verdict(example.id, example.claim, None, {}, reason=reason, gold_injected=example.gold_injected)
+
+
+def _checked_example(example: Example) -> Example:
+    if not isinstance(example, Example):
+        raise ConfigError(f"examples: expected Example records, found {type(example).__name__} among them.")
+    return example
 
 
 def claim_text(claim: str) -> str:

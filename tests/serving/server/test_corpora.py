@@ -3,13 +3,14 @@ from __future__ import annotations
 import io
 import os
 import shutil
+import threading
 from pathlib import Path
 
 import pytest
 
 from adjudge import Verifier
 from adjudge.retrieval import build_index
-from adjudge.serving.server.corpora import check_document, check_name, free_name, stamp_of
+from adjudge.serving.server.corpora import Corpora, check_document, check_name, free_name, stamp_of
 from adjudge.serving.server.faults import Fault
 from server_fixtures import asked, wait_until, write_rivers
 
@@ -229,3 +230,34 @@ def test_vectors_of_an_uploaded_corpus_are_made_and_progress_is_shown(tmp_path, 
         wait_until(lambda: state(client, "c")["documents"] == 1)
         assert client.app.state.engine.library.get("c").index.vectors is not None
         assert search(client, "c", "A river runs through a capital.") == [CLAIM]
+
+
+def test_what_a_killed_server_left_is_removed_at_the_next_start(tmp_path):
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "a.txt").write_text(CLAIM)
+    (tmp_path / "kept" / ".b.txt.0a1b2c3d.tmp").touch()
+    (tmp_path / ".old.0a1b2c3d.tmp" / "old").mkdir(parents=True)
+    library = Corpora((), tmp_path, lambda *_: (None, None), refresh=1.0)
+    assert [corpus.name for corpus in library] == ["kept"]
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["a.txt", "kept"]
+
+
+def test_a_corpus_that_is_removed_while_it_is_indexed_stays_removed(tmp_path):
+    indexing, removed = threading.Event(), threading.Event()
+
+    def index(path, progress, report):
+        indexing.set()
+        removed.wait(30)
+        (path / ".adjudge-index").mkdir(parents=True)  # as a build does that goes on
+        return None, None
+
+    library = Corpora((), tmp_path, index, refresh=0.05)
+    library.create("uploads")
+    library.start()
+    indexing.wait(30)
+    library.delete("uploads")
+    assert not (tmp_path / "uploads").exists()
+    removed.set()
+    wait_until(lambda: not list(tmp_path.iterdir()))
+    library.close()
+    assert not list(tmp_path.iterdir())

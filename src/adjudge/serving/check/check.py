@@ -168,6 +168,10 @@ def documents_index(documents: Sequence[str | os.PathLike[str]], by_meaning: boo
         for number, document in enumerate(documents, start=1):
             if isinstance(document, os.PathLike):
                 roots.append(Path(document))
+            elif not isinstance(document, str):
+                raise ConfigError(
+                    f"against: expected texts or paths, found {type(document).__name__} among them."
+                )
             else:
                 roots.append(Path(folder) / f"document {number}.md")
                 roots[-1].write_text(document, encoding="utf-8", errors="replace")
