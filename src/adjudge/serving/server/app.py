@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from importlib import import_module, resources
 from typing import TYPE_CHECKING
 
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 PAGE = "adjudge.serving.page"
 """A package with ``router``, the routes of the page; its folder ``static`` is served at ``/static``."""
+Part = Callable[[FastAPI, Engine], AbstractAsyncContextManager[None]]
+"""What another room adds to the application: it adds its routes, and gives what is open as long as the server runs."""
 _CODES = {
     400: "bad_request",
     404: "not_found",
@@ -45,7 +47,10 @@ _SILENCE = TelemetryConfig(
 
 
 def create_app(
-    settings: ServerSettings | None = None, verifier: Verifier | None = None, access: Access | None = None
+    settings: ServerSettings | None = None,
+    verifier: Verifier | None = None,
+    access: Access | None = None,
+    parts: Sequence[Part] = (),
 ) -> FastAPI:
     """The application of a server.
 
@@ -55,6 +60,7 @@ def create_app(
         settings: of the server.
         verifier: to use instead of the one that the settings make.
         access: who may ask, instead of what follows from the settings.
+        parts: what other rooms add, such as MCP.
     """
     settings = settings or ServerSettings()
     engine = Engine(settings, verifier)
@@ -63,7 +69,10 @@ def create_app(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         engine.start()
-        yield
+        async with AsyncExitStack() as stack:
+            for part in opened_parts:
+                await stack.enter_async_context(part)
+            yield
         await anyio.to_thread.run_sync(engine.close)
 
     app = FastAPI(
@@ -83,6 +92,7 @@ def create_app(
     app.include_router(reference.router)
     _add_probes(app, engine)
     _add_page(app)
+    opened_parts = [part(app, engine) for part in parts]
     _add_handlers(app)
     app.add_middleware(Guard, access=access, settings=settings)
     app.add_middleware(RequestLog, metrics=engine.metrics, log_texts=settings.log_texts)
