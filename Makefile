@@ -11,7 +11,7 @@ SHELL := /bin/bash
 
 PYTHON ?= python3
 WORKERS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
-EXTRAS ?= documents,offline,ray,report,serve,dev
+EXTRAS ?= documents,mcp,offline,ray,report,serve,dev
 TORCH_INDEX ?=
 
 VENV := .venv
@@ -31,17 +31,38 @@ help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: $(READY)  ## train under all objectives, compare, write the report, check claims (minutes, no network)
+demo: $(READY)  ## check claims against documents, then train under all objectives, compare, report (minutes, no network)
+	$(BIN)/adjudge index tests/resources/documents --out runs/demo-documents
+	$(BIN)/adjudge verify --corpus runs/demo-documents "The Ellery Bridge was opened in 1932." \
+		"Members of the library may borrow only five books at a time." "Ingrid Solberg played the violin."
+	@echo "Those were checked with the model of the package. Now models are trained under each objective (minutes)."
 	$(BIN)/adjudge compare demo --jobs $(WORKERS)
 	$(BIN)/adjudge report runs/demo
-	$(BIN)/adjudge index tests/resources/documents --out runs/demo/documents
-	$(BIN)/adjudge verify --corpus runs/demo/documents "The Ellery Bridge was opened in 1932." \
-		"Members of the library may borrow only five books at a time." "Ingrid Solberg played the violin."
+	@echo "The report: file://$(CURDIR)/runs/demo/report.html"
 
 .PHONY: test
 test: lint  ## everything that must hold: lint, types, tests
 	OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false HF_HUB_OFFLINE=1 \
 		$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(PYTEST_ARGS)
+
+# Each in an environment of its own over .venv: their pins clash, with one another or with the lock. deepeval asks for an
+# older rich than the lock has, and brings a pytest plugin and telemetry, which stay out.
+INTEGRATIONS ?= haystack langchain llamaindex deepeval
+ENVIRONMENTS := .venv-integrations
+UNLOCKED := deepeval
+.PHONY: integration-test
+integration-test: $(READY)  ## test Haystack, LangChain, LlamaIndex and deepeval, each in an environment of its own
+	@base=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))'); \
+	for name in $(INTEGRATIONS); do \
+		home=$(ENVIRONMENTS)/$$name; python=$$home/bin/python; \
+		[ -x $$python ] || $(BIN)/python -m venv $$home; \
+		echo "$$base" > $$($$python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/base.pth; \
+		case " $(UNLOCKED) " in *" $$name "*) lock=/dev/null ;; *) lock=$(PIP_CONSTRAINT) ;; esac; \
+		PIP_CONSTRAINT=$$lock $$python -m pip install --quiet --editable ".[$$name]"; \
+		echo "== $$name"; \
+		OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1 DEEPEVAL_TELEMETRY_OPT_OUT=YES $$python -m pytest -p no:plugins -p no:deepeval \
+			-p no:cacheprovider -q tests/integrations/test_$$name.py; \
+	done
 
 .PHONY: lint
 lint: $(READY)  ## ruff (rules and format) and mypy
@@ -173,8 +194,8 @@ clean:  ## remove what builds and tests leave behind
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .PHONY: distclean
-distclean: clean  ## clean, and remove .venv
-	rm -rf $(VENV)
+distclean: clean  ## clean, and remove .venv and the environments of integrations
+	rm -rf $(VENV) $(ENVIRONMENTS)
 
 # A .venv of another Python version is thrown away; one of the same version is brought up to date.
 $(READY): pyproject.toml constraints.txt
