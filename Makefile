@@ -50,6 +50,8 @@ test: lint  ## everything that must hold: lint, types, tests
 INTEGRATIONS ?= haystack langchain llamaindex deepeval
 ENVIRONMENTS := .venv-integrations
 UNLOCKED := deepeval
+LOCKED_EXTRAS = $(shell $(PYTHON) -c 'import tomllib; names = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+	print(*(f"--extra {name}" for name in names["optional-dependencies"] if name not in "$(UNLOCKED)".split()))')
 .PHONY: integration-test
 integration-test: $(READY)  ## test Haystack, LangChain, LlamaIndex and deepeval, each in an environment of its own
 	@base=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))'); \
@@ -103,7 +105,7 @@ supply-chain: $(READY)  ## the SBOM, the licences, the lock with hashes, and whe
 	$(SUPPLY)/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible \
 		--output-file dist/sbom.json $(BIN)/python
 	$(SUPPLY)/bin/pip-licenses --python $(BIN)/python --format markdown --with-urls --output-file dist/licences.md
-	$(SUPPLY)/bin/uv pip compile pyproject.toml --all-extras --constraint constraints.txt --generate-hashes \
+	$(SUPPLY)/bin/uv pip compile pyproject.toml $(LOCKED_EXTRAS) --constraint constraints.txt --generate-hashes \
 		--no-header --no-annotate --quiet --output-file dist/requirements-hashed.txt
 	for turn in 1 2; do SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(SUPPLY)/bin/python -m build --wheel \
 		--outdir dist/wheel-$$turn . > dist/build.log || { cat dist/build.log; exit 1; }; done
@@ -183,7 +185,7 @@ lock:  ## renew constraints.txt for every supported Python and platform (needs t
 	@[ -x $(BIN)/python ] || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet uv
 	@sed '/^[^#]/,$$d' constraints.txt > $(VENV)/lock.txt
-	echo hatchling | $(BIN)/uv pip compile pyproject.toml - --all-extras --universal --python-version 3.11 \
+	echo hatchling | $(BIN)/uv pip compile pyproject.toml - $(LOCKED_EXTRAS) --universal --python-version 3.11 \
 		--upgrade --constraint <(echo torch==2.13.0) --no-header --no-annotate --quiet \
 		| sed -E '/^(adjudge|cuda-|nvidia-|triton)/d' >> $(VENV)/lock.txt
 	mv $(VENV)/lock.txt constraints.txt

@@ -34,6 +34,7 @@ def test_it_takes_the_response_of_a_query_engine():
     assert result.score == 0.5 and result.contexts == CONTEXT
 
 
+@pytest.mark.filterwarnings("ignore:asyncio_module:DeprecationWarning")  # its own
 def test_the_batch_runner_runs_it():
     runner = BatchEvalRunner({"faithfulness": AdjudgeFaithfulnessEvaluator("rules")}, workers=2)
     results = asyncio.run(
