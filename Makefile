@@ -63,7 +63,7 @@ integration-test: $(READY)  ## test Haystack, LangChain, LlamaIndex and deepeval
 		PIP_CONSTRAINT=$$lock $$python -m pip install --quiet --editable ".[$$name]"; \
 		echo "== $$name"; \
 		OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1 DEEPEVAL_TELEMETRY_OPT_OUT=YES $$python -m pytest -p no:plugins -p no:deepeval \
-			-p no:cacheprovider -q tests/integrations/test_$$name.py; \
+			-p no:cacheprovider -q -k $$name tests/integrations/test_$$name.py tests/test_docs.py; \
 	done
 
 .PHONY: lint

@@ -63,8 +63,16 @@ def objective_grids() -> Iterator[str]:
             for column, label in enumerate(FEVER_LABELS):
                 fill = GREEN if gold == label else RED if label in table[gold] else "#e6ebf0"
                 yield box(left + column * side + 2, top + row * side + 2, side - 4, side - 4, fill, fill)
-    yield text(395, 224, "rows: gold label · columns: predicted · S supports, R refutes, N not enough info", 13, QUIET)
-    yield text(395, 244, "green: raised · red: pushed down by the second term · grey: left to the first", 13, QUIET)
+    yield text(
+        395,
+        224,
+        "rows: gold label · columns: predicted · S supports, R refutes, N not enough info",
+        13,
+        QUIET,
+    )
+    yield text(
+        395, 244, "green: raised · red: pushed down by the second term · grey: left to the first", 13, QUIET
+    )
 
 
 def graph() -> Iterator[str]:

@@ -8,7 +8,9 @@ import os
 import pytest
 
 os.environ.setdefault("DEEPEVAL_TELEMETRY_OPT_OUT", "YES")
-pytest.importorskip("deepeval", reason='needs the extra: pip install "adjudge[deepeval]"; make integration-test')
+pytest.importorskip(
+    "deepeval", reason='needs the extra: pip install "adjudge[deepeval]"; make integration-test'
+)
 
 from deepeval import assert_test
 from deepeval.test_case import LLMTestCase

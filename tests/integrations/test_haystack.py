@@ -7,7 +7,9 @@ import math
 
 import pytest
 
-pytest.importorskip("haystack", reason='needs the extra: pip install "adjudge[haystack]"; make integration-test')
+pytest.importorskip(
+    "haystack", reason='needs the extra: pip install "adjudge[haystack]"; make integration-test'
+)
 
 from haystack import Pipeline
 from haystack.components.evaluators import FaithfulnessEvaluator

@@ -121,7 +121,17 @@ def test_the_command_speaks_over_standard_input_and_output(river_documents):
     source = str(Path(__file__).parents[2] / "src")
     command = StdioServerParameters(
         command=sys.executable,
-        args=["-m", "adjudge", "mcp", "--corpus", str(river_documents), "--model", "rules", "--selector", "lexical"],
+        args=[
+            "-m",
+            "adjudge",
+            "mcp",
+            "--corpus",
+            str(river_documents),
+            "--model",
+            "rules",
+            "--selector",
+            "lexical",
+        ],
         env={"PYTHONPATH": source, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"},
     )
 

@@ -75,9 +75,7 @@ class AdjudgeFaithfulnessEvaluator:
 
     def to_dict(self) -> dict[str, Any]:
         """The component as a pipeline's file holds it."""
-        data: dict[str, Any] = default_to_dict(
-            self, model=self.model, raise_on_failure=self.raise_on_failure
-        )
+        data: dict[str, Any] = default_to_dict(self, model=self.model, raise_on_failure=self.raise_on_failure)
         return data
 
     @classmethod

@@ -1,4 +1,4 @@
-"""The verifier as tools of the Model Context Protocol: over standard input and output, or mounted in ``adjudge serve``."""
+"""Tools of the Model Context Protocol: over standard input and output, or mounted in ``adjudge serve``."""
 
 from __future__ import annotations
 
@@ -41,7 +41,9 @@ INSTRUCTIONS = (
 )
 READING = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
 Value = TypeVar("Value")
-ClaimArgument = Annotated[str, Field(description="one statement that can be true or false, with its subject named")]
+ClaimArgument = Annotated[
+    str, Field(description="one statement that can be true or false, with its subject named")
+]
 CorpusArgument = Annotated[str | None, Field(description="name of the corpus; the first one if left out")]
 
 
@@ -78,7 +80,7 @@ def mcp_server(engine: Engine, starts: bool = False) -> MCPServer:
     async def check_text(
         text: Annotated[str, Field(description="plain text or Markdown")], corpus: CorpusArgument = None
     ) -> CheckRecord:
-        """Check every sentence of a text against the documents: its state, the evidence, and the words that are wrong."""
+        """Check every sentence of a text against the documents: state, evidence, and the words that are wrong."""
         await _loaded(engine)
         return await _answer(_check(engine, text, corpus))
 
