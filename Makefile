@@ -62,7 +62,8 @@ integration-test: $(READY)  ## test Haystack, LangChain, LlamaIndex and deepeval
 		case " $(UNLOCKED) " in *" $$name "*) lock=/dev/null ;; *) lock=$(PIP_CONSTRAINT) ;; esac; \
 		PIP_CONSTRAINT=$$lock $$python -m pip install --quiet --editable ".[$$name]"; \
 		echo "== $$name"; \
-		OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1 DEEPEVAL_TELEMETRY_OPT_OUT=YES $$python -m pytest -p no:deepeval \
+		OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1 DEEPEVAL_TELEMETRY_OPT_OUT=YES PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 \
+			$$python -m pytest -p no:deepeval \
 			-p no:cacheprovider -q -k $$name tests/integrations/test_$$name.py tests/test_docs.py; \
 	done
 
