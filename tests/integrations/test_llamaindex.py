@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 
 import pytest
 
@@ -17,6 +18,16 @@ from llama_index.core.schema import NodeWithScore, TextNode
 from adjudge.errors import ConfigError
 from adjudge.integrations.llamaindex import AdjudgeFaithfulnessEvaluator
 from answers import CONTEXT, HALF, QUESTION, RIGHT
+
+
+@pytest.fixture(autouse=True)
+def event_loop_to_close() -> Iterator[None]:
+    """LlamaIndex takes the current event loop and leaves it open."""
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    yield
+    loop.close()
+    asyncio.set_event_loop(None)
 
 
 def test_a_response_passes_from_the_threshold_on():
