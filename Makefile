@@ -11,7 +11,7 @@ SHELL := /bin/bash
 
 PYTHON ?= python3
 WORKERS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
-EXTRAS ?= documents,offline,ray,report,serve,dev
+EXTRAS ?= documents,mcp,offline,ray,report,serve,systems,dev
 TORCH_INDEX ?=
 
 VENV := .venv
@@ -35,12 +35,14 @@ help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: $(READY)  ## train under all objectives, compare, write the report, check claims (minutes, no network)
+demo: $(READY)  ## check claims against documents, then train under all objectives, compare, report (minutes, no network)
+	$(BIN)/adjudge index tests/resources/documents --out runs/demo-documents
+	$(BIN)/adjudge verify --corpus runs/demo-documents "The Ellery Bridge was opened in 1932." \
+		"Members of the library may borrow only five books at a time." "Ingrid Solberg played the violin."
+	@echo "Those were checked with the model of the package. Now models are trained under each objective (minutes)."
 	$(BIN)/adjudge compare demo --jobs $(WORKERS)
 	$(BIN)/adjudge report runs/demo
-	$(BIN)/adjudge index tests/resources/documents --out runs/demo/documents
-	$(BIN)/adjudge verify --corpus runs/demo/documents "The Ellery Bridge was opened in 1932." \
-		"Members of the library may borrow only five books at a time." "Ingrid Solberg played the violin."
+	@echo "The report: file://$(CURDIR)/runs/demo/report.html"
 
 .PHONY: test
 test: lint  ## everything that must hold: lint, types, tests
@@ -69,6 +71,28 @@ chromium:  ## see that there is a Chromium for browser-test; as root on Debian o
 		DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium > /dev/null; } || { \
 		echo "The browser tests need Chromium: install the package chromium (apt-get install chromium)," \
 			"or name another by CHROMIUM=/path/to/chrome." >&2; exit 2; }
+
+# Each in an environment of its own over .venv: their pins clash, with one another or with the lock. deepeval asks for an
+# older rich than the lock has, and brings a pytest plugin and telemetry, which stay out. LlamaIndex leaves event loops open, which is not our error.
+INTEGRATIONS ?= haystack langchain llamaindex deepeval
+ENVIRONMENTS := .venv-integrations
+UNLOCKED := deepeval
+LOCKED_EXTRAS = $(shell $(PYTHON) -c 'import tomllib; names = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+	print(*(f"--extra {name}" for name in names["optional-dependencies"] if name not in "$(UNLOCKED)".split()))')
+.PHONY: integration-test
+integration-test: $(READY)  ## test Haystack, LangChain, LlamaIndex and deepeval, each in an environment of its own
+	@base=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))'); \
+	for name in $(INTEGRATIONS); do \
+		home=$(ENVIRONMENTS)/$$name; python=$$home/bin/python; \
+		[ -x $$python ] || $(BIN)/python -m venv $$home; \
+		echo "$$base" > $$($$python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/base.pth; \
+		case " $(UNLOCKED) " in *" $$name "*) lock=/dev/null ;; *) lock=$(PIP_CONSTRAINT) ;; esac; \
+		PIP_CONSTRAINT=$$lock $$python -m pip install --quiet --editable ".[$$name]"; \
+		echo "== $$name"; \
+		OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1 DEEPEVAL_TELEMETRY_OPT_OUT=YES PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 \
+			$$python -m pytest -p no:deepeval -W ignore::pytest.PytestUnraisableExceptionWarning \
+			-p no:cacheprovider -q -k $$name tests/integrations/test_$$name.py tests/test_docs.py; \
+	done
 
 .PHONY: lint
 lint: $(READY)  ## ruff (rules and format) and mypy
@@ -123,7 +147,7 @@ supply-chain: $(READY)  ## the SBOM, the licences, the lock with hashes, and whe
 	$(SUPPLY)/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible \
 		--output-file dist/sbom.json $(BIN)/python
 	$(SUPPLY)/bin/pip-licenses --python $(BIN)/python --format markdown --with-urls --output-file dist/licences.md
-	$(SUPPLY)/bin/uv pip compile pyproject.toml --all-extras --constraint constraints.txt --generate-hashes \
+	$(SUPPLY)/bin/uv pip compile pyproject.toml $(LOCKED_EXTRAS) --constraint constraints.txt --generate-hashes \
 		--no-header --no-annotate --quiet --output-file dist/requirements-hashed.txt
 	for turn in 1 2; do SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(SUPPLY)/bin/python -m build --wheel \
 		--outdir dist/wheel-$$turn . > dist/build.log || { cat dist/build.log; exit 1; }; done
@@ -192,7 +216,7 @@ lock:  ## renew constraints.txt for every supported Python and platform (needs t
 	@[ -x $(BIN)/python ] || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet uv
 	@sed '/^[^#]/,$$d' constraints.txt > $(VENV)/lock.txt
-	echo hatchling | $(BIN)/uv pip compile pyproject.toml - --all-extras --universal --python-version 3.11 \
+	echo hatchling | $(BIN)/uv pip compile pyproject.toml - $(LOCKED_EXTRAS) --universal --python-version 3.11 \
 		--upgrade --constraint <(echo torch==2.13.0) --no-header --no-annotate --quiet \
 		| sed -E '/^(adjudge|cuda-|nvidia-|triton)/d' >> $(VENV)/lock.txt
 	mv $(VENV)/lock.txt constraints.txt
@@ -203,8 +227,8 @@ clean:  ## remove what builds and tests leave behind
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .PHONY: distclean
-distclean: clean  ## clean, and remove .venv
-	rm -rf $(VENV)
+distclean: clean  ## clean, and remove .venv and the environments of integrations
+	rm -rf $(VENV) $(ENVIRONMENTS)
 
 # A .venv of another Python version is thrown away; one of the same version is brought up to date.
 $(READY): pyproject.toml constraints.txt

@@ -70,7 +70,9 @@ def asked(
 
 
 @contextmanager
-def listening(verifier: Any, *corpora: Path, data_dir: Path, **settings: Any) -> Iterator[tuple[str, Any]]:
+def listening(
+    verifier: Any, *corpora: Path, data_dir: Path, parts: Any = (), **settings: Any
+) -> Iterator[tuple[str, Any]]:
     """(address, application) of a server on a free port of this machine."""
     import uvicorn
 
@@ -84,7 +86,7 @@ def listening(verifier: Any, *corpora: Path, data_dir: Path, **settings: Any) ->
         "refresh": 0.05,
         **settings,
     }
-    app = create_app(ServerSettings(**values), verifier)
+    app = create_app(ServerSettings(**values), verifier, parts=parts)
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, access_log=False))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

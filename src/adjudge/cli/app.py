@@ -53,6 +53,7 @@ for command in (
     app.command(no_args_is_help=True)(command)
 app.command()(serving.serve)
 app.command()(bench.bench)  # which needs no argument
+app.command(no_args_is_help=True)(serving.mcp)
 app.add_typer(data.app, name="data")
 app.add_typer(models.app, name="model")
 

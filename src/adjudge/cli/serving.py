@@ -1,23 +1,29 @@
-"""The command that serves verification over HTTP."""
+"""The commands that serve verification: over HTTP, and to agents."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adjudge.cli.options import RayOption, field_option, takes
+from adjudge.cli.options import NO_CORPUS, RayOption, field_option, takes
 from adjudge.serving.server.settings import ServerSettings
 from adjudge.serving.settings import VerifierSettings
 
+if TYPE_CHECKING:
+    from adjudge.serving.server.app import Part
 
-@takes(VerifierSettings, "model", "selector", "k", "candidates", "min_confidence", "device", "precision")
+VERIFIER_OPTIONS = ("model", "selector", "k", "candidates", "min_confidence", "device", "precision")
+CorporaOption = Annotated[list[Path] | None, field_option(ServerSettings, "corpora", "--corpus")]
+
+
+@takes(VerifierSettings, *VERIFIER_OPTIONS)
 def serve(
     *,
-    corpus: Annotated[list[Path] | None, field_option(ServerSettings, "corpora", "--corpus")] = None,
+    corpus: CorporaOption = None,
     settings: VerifierSettings,
     host: Annotated[str, field_option(ServerSettings, "host")] = "127.0.0.1",
     port: Annotated[int, field_option(ServerSettings, "port")] = 8080,
@@ -57,7 +63,7 @@ def serve(
 
     `adjudge serve --corpus wiki --corpus contracts/ --model large --host 0.0.0.0 --allow-host facts.example.org`
     """
-    from adjudge.errors import ConfigError, MissingExtra
+    from adjudge.errors import MissingExtra
 
     try:
         from adjudge.serving.server.run import serve as run_server
@@ -65,13 +71,9 @@ def serve(
         if (error.name or "").startswith("adjudge"):
             raise
         raise MissingExtra("The server needs FastAPI", "serve") from None
-    paths = tuple(corpus or ())
-    for path in paths:
-        if not path.exists():
-            raise ConfigError(f"{path}: no such index, folder or file.")
     server = ServerSettings(
         verifier=settings,
-        corpora=paths,
+        corpora=_existing(corpus),
         host=host,
         port=port,
         token=None if token_file is None else _read_token(token_file),
@@ -90,7 +92,7 @@ def serve(
             typer.launch(address)
 
     if ray is None:
-        run_server(server, announce)
+        run_server(server, announce, parts=_parts())
     else:
         _serve_on(ray, server, announce, replicas, cpus_per_replica, gpus_per_replica)
 
@@ -114,6 +116,49 @@ def _serve_on(
         announce(link(settings.host, settings.port, access))
         with contextlib.suppress(KeyboardInterrupt):
             threading.Event().wait()
+
+
+@takes(VerifierSettings, *VERIFIER_OPTIONS)
+def mcp(*, corpus: CorporaOption = None, settings: VerifierSettings) -> None:
+    """Give agents the tools verify_claim, check_text and search_evidence, over standard input and output (extra `mcp`).
+
+    An agent's program starts this command by itself: name it in the program's settings. `adjudge serve` answers the
+    same protocol at /mcp.
+
+    **Examples**
+
+    `adjudge mcp --corpus documents/`
+
+    `adjudge mcp --corpus wiki --corpus contracts/ --model large`
+    """
+    from adjudge.errors import ConfigError
+    from adjudge.integrations.mcp import mcp_server
+    from adjudge.serving.server.engine import Engine
+
+    if not corpus:
+        raise ConfigError(NO_CORPUS)
+    engine = Engine(ServerSettings(verifier=settings, corpora=_existing(corpus)))
+    mcp_server(engine, starts=True).run("stdio")
+
+
+def _existing(corpora: list[Path] | None) -> tuple[Path, ...]:
+    from adjudge.errors import ConfigError
+
+    for path in corpora or ():
+        if not path.exists():
+            raise ConfigError(f"{path}: no such index, folder or file.")
+    return tuple(corpora or ())
+
+
+def _parts() -> list[Part]:
+    """What is mounted beside the API: MCP, where its extra is installed."""
+    from adjudge.errors import MissingExtra
+
+    try:
+        from adjudge.integrations.mcp import mount
+    except MissingExtra:
+        return []
+    return [mount]
 
 
 def _read_token(path: Path) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from importlib import import_module, resources
 from typing import TYPE_CHECKING
 
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 PAGE = "adjudge.serving.page"
 """A package with ``router``, the routes of the page; its folder ``static`` is served at ``/static``."""
+Part = Callable[[FastAPI, Engine], AbstractAsyncContextManager[None]]
+"""What another room adds to the application: it adds its routes, and gives what is open as long as the server runs."""
 _CODES = {
     400: "bad_request",
     404: "not_found",
@@ -52,6 +54,7 @@ def create_app(
     access: Access | None = None,
     make_queue: MakeQueue = WorkQueue,
     wait: bool = False,
+    parts: Sequence[Part] = (),
 ) -> FastAPI:
     """The application of a server.
 
@@ -63,6 +66,7 @@ def create_app(
         access: who may ask, instead of what follows from the settings.
         make_queue: gives the engine's queue.
         wait: whether it starts to answer only when model and corpora are loaded.
+        parts: what other rooms add, such as MCP.
     """
     settings = settings or ServerSettings()
     engine = Engine(settings, verifier, make_queue)
@@ -73,7 +77,10 @@ def create_app(
         engine.start()
         if wait:
             await anyio.to_thread.run_sync(engine.wait_until_ready)
-        yield
+        async with AsyncExitStack() as stack:
+            for part in opened_parts:
+                await stack.enter_async_context(part)
+            yield
         await anyio.to_thread.run_sync(engine.close)
 
     app = FastAPI(
@@ -93,6 +100,7 @@ def create_app(
     app.include_router(reference.router)
     _add_probes(app, engine)
     _add_page(app)
+    opened_parts = [part(app, engine) for part in parts]
     _add_handlers(app)
     app.add_middleware(Guard, access=access, settings=settings)
     app.add_middleware(RequestLog, metrics=engine.metrics, log_texts=settings.log_texts)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import uvicorn
 
 from adjudge.errors import ConfigError
-from adjudge.serving.server.app import create_app
+from adjudge.serving.server.app import Part, create_app
 from adjudge.serving.server.logs import set_up_logs
 from adjudge.serving.server.security import TOKEN_PARAMETER, Access
 from adjudge.serving.server.settings import ServerSettings
@@ -20,17 +20,18 @@ CONNECTIONS = 1024
 """Connections at the same time; further ones get 503."""
 
 
-def serve(settings: ServerSettings, announce: Callable[[str], None]) -> None:
+def serve(settings: ServerSettings, announce: Callable[[str], None], parts: Sequence[Part] = ()) -> None:
     """Serve until interrupted; what is under way is finished then.
 
     Args:
         settings: of the server.
         announce: gets the address to open, once the server listens.
+        parts: what other rooms add to the application.
     """
     set_up_logs()
     access = Access.of(settings)
     listener = _listen(settings.host, settings.port)
-    app = create_app(settings, access=access)
+    app = create_app(settings, access=access, parts=parts)
     config = uvicorn.Config(
         app,
         log_config=None,
