@@ -43,6 +43,8 @@ maternal paternal|liberal conservative|hero villain|friend enemy|upstream downst
 clockwise anticlockwise
 salty fresh|even odd|daily weekly|weekly monthly|monthly yearly|daily monthly|annual monthly|annually monthly
 weekly annual
+junior senior|child adult|children adults|ended began|leaves arrives|left arrived|departs arrives
+started finished|end start
 """
 OPPOSITES: dict[str, frozenset[str]] = {}
 for _pair in _PAIRS.replace("\n", "|").strip("|").split("|"):
@@ -51,3 +53,16 @@ for _pair in _PAIRS.replace("\n", "|").strip("|").split("|"):
         OPPOSITES[_one] = OPPOSITES.get(_one, frozenset()) | {_other}
         OPPOSITES[_other] = OPPOSITES.get(_other, frozenset()) | {_one}
 """Stem → the stems that exclude it."""
+
+_GROUPS = """
+north south east west|northern southern eastern western|junior senior|child adult student pensioner
+spring summer autumn winter|morning afternoon evening night|red blue green yellow white black brown
+men women boys girls|upper lower middle|primary secondary|domestic foreign|old new|previous next current
+begin end open close|born died|arrive leave|deep long wide high|single double
+"""
+SELECTORS: dict[str, frozenset[str]] = {}
+for _group in _GROUPS.replace("\n", "|").strip("|").split("|"):
+    _stems = frozenset(map(stem, _group.split()))
+    for _one in _stems:
+        SELECTORS[_one] = SELECTORS.get(_one, frozenset()) | (_stems - {_one})
+"""Stem → the stems that pick out another thing: a sentence about the west wing says nothing of the east wing."""
