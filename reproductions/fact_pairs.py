@@ -53,9 +53,13 @@ def main() -> None:
                 pairs[key] += 1
                 right[key] += good
             wanted = row["outcome"] == Outcome.DIFFERENT
-            different[f"{'wrong' if wanted else 'right'} value, {'called' if outcome == 'different' else 'not called'}"] += 1
+            different[
+                f"{'wrong' if wanted else 'right'} value, {'called' if outcome == 'different' else 'not called'}"
+            ] += 1
             if arguments.show and not good:
-                print(f"  {row['kind']:8s} {row['outcome']} → {outcome}: [{row['fact']}] {row['claim']}  « {row['evidence']}")
+                print(
+                    f"  {row['kind']:8s} {row['outcome']} → {outcome}: [{row['fact']}] {row['claim']}  « {row['evidence']}"
+                )
     print(", ".join(f"{kind} {right[kind]}/{pairs[kind]}" for kind in pairs))
     print(", ".join(f"{key} different: {count}" for key, count in sorted(different.items())))
 

@@ -44,7 +44,9 @@ _PATTERNS = tuple(
         rf"\b{_MONTH}\s+{_DAY}\b(?![,.]\d|\s*(?:%|percent|people))",
     )
 )
-_SLASHES = re.compile(r"(?<![\d/])(?P<first>\d{1,2})/(?P<second>\d{1,2})/(?P<year>(?:1[0-9]|20)\d\d)(?![\d/])")
+_SLASHES = re.compile(
+    r"(?<![\d/])(?P<first>\d{1,2})/(?P<second>\d{1,2})/(?P<year>(?:1[0-9]|20)\d\d)(?![\d/])"
+)
 _MONTH_ALONE = re.compile(
     r"(?<=\bin )(?:early |late |mid-)?(?P<month>[A-Z][a-z]+)\b|"
     r"\b(?:every|each|since|until|by|last|next|from|to|of|early|late|during) (?P<after>March|May)\b|"
@@ -52,22 +54,32 @@ _MONTH_ALONE = re.compile(
 )
 _PART = r"(?:(?P<part>early|mid|late|first half of|second half of|beginning of|end of)(?: the)?[ -])?"
 _ORDINAL = "|".join(sorted(ORDINALS, key=len, reverse=True))
-_TEENS = {"twenties": 1920, "thirties": 1930, "forties": 1940, "fifties": 1950, "sixties": 1960, "seventies": 1970}
+_TEENS = {
+    "twenties": 1920,
+    "thirties": 1930,
+    "forties": 1940,
+    "fifties": 1950,
+    "sixties": 1960,
+    "seventies": 1970,
+}
 _TEENS |= {"eighties": 1980, "nineties": 1990}
 _DECADE = re.compile(
-    rf"\b{_PART}(?:(?P<decade>1[0-9]\d0|20\d0)['’]?s\b|(?<=the )(?:(?P<word>{'|'.join(_TEENS)})\b|['’]?(?P<short>[2-9]0)['’]?s\b))",
+    rf"\b{_PART}(?:(?P<decade>1[0-9]\d0|20\d0)['’]?s\b|(?<=the )(?:(?P<word>{'|'.join(_TEENS)})\b|"
+    rf"['’]?(?P<short>[2-9]0)['’]?s\b))",
     re.IGNORECASE,
 )
 _CENTURY = re.compile(
-    rf"\b{_PART}(?:(?P<century>\d{{1,2}})(?:st|nd|rd|th)|(?P<word>{_ORDINAL}))[ -]century\b(?P<bc>\s+BCE?\b)?", re.IGNORECASE
+    rf"\b{_PART}(?:(?P<century>\d{{1,2}})(?:st|nd|rd|th)|(?P<word>{_ORDINAL}))[ -]century\b(?P<bc>\s+BCE?\b)?",
+    re.IGNORECASE,
 )
 _ERA = re.compile(
     r"\b(?:(?P<ad>AD|CE)\s(?P<after>\d{1,4})|(?P<year>\d{1,4})\s(?P<era>BCE?|B\.C\.|AD|A\.D\.|CE))(?!\w)"
 )
 _SEASONS = {"spring": (3, 5), "summer": (6, 8), "autumn": (9, 11), "fall": (9, 11)}
 _PART_OF_YEAR = re.compile(
-    rf"\b(?:(?P<season>spring|summer|autumn|fall)(?: of)?|(?P<half>first|second) half of|(?P<quarter>first|second|third|fourth) "
-    rf"quarter of|Q(?P<short>[1-4])(?: of|/)?|(?P<part>early|mid|late)(?: in)?)[ -]?{_YEAR}\b",
+    rf"\b(?:(?P<season>spring|summer|autumn|fall)(?: of)?|(?P<half>first|second) half of|(?P<quarter>first|"
+    rf"second|third|fourth) "
+    rf"quarter of|Q(?P<short>[1-4])(?: of|/)?|(?P<part>early|mid|late)(?: in)?)[ -]?{_YEAR}\b(?!['’]?s)",
     re.IGNORECASE,
 )
 _SHARES = {
@@ -75,7 +87,8 @@ _SHARES = {
     "end of": (0.7, 1.0), "second half of": (0.5, 1.0),
 }  # fmt: skip
 _PERIOD = re.compile(
-    rf"(?:\b(?P<from>from|between)\s+)?(?<![\d.,]){_YEAR}(?:\s?(?:–|—|-|to|until|till|through)\s?|(?<=\d) (?P<and>and) )"
+    rf"(?:\b(?P<from>from|between)\s+)?(?<![\d.,]){_YEAR}(?:\s?(?:–|—|-|to|until|till|through)\s?|"
+    rf"(?<=\d) (?P<and>and) )"
     r"(?P<until>(?:1[0-9]|20)\d\d|\d\d)(?![\d.,]*\d|\w)"
 )
 _BARE_YEAR = re.compile(
@@ -83,7 +96,8 @@ _BARE_YEAR = re.compile(
     rf"miles|m\b))"
 )
 _YEAR_LEADS = re.compile(
-    r"(?:\b(?:in|since|until|till|by|from|of|to|before|after|during|and|year|between|late|early|mid|spring|summer|autumn|"
+    r"(?:\b(?:in|since|until|till|by|from|of|to|before|after|during|and|year|between|late|early|mid|"
+    r"spring|summer|autumn|"
     r"fall|winter|circa|around|about|for|the|season|edition|born|died|through)|[(,;–—])\s*$",
     re.IGNORECASE,
 )
@@ -102,7 +116,8 @@ _HOURS = "|".join(_HOUR_WORDS)
 _TIME = re.compile(
     r"\b(?P<hour>\d{1,2})(?:[:.](?P<minute>[0-5]\d))?\s?(?P<half>a\.m\.|am\b|p\.m\.|pm\b)"
     r"|\b(?P<hour24>[01]?\d|2[0-4]):(?P<minute24>[0-5]\d)\b|\b(?P<word>noon|midday|midnight)\b"
-    rf"|\b(?P<share>half|(?:a )?quarter|\d{{1,2}}|ten|twenty|five) (?:minutes )?(?P<past>past|to) (?P<base>{_HOURS}|1[0-2]|[1-9])\b(?! \w+s\b|[.,]?\d)"
+    rf"|\b(?P<share>half|(?:a )?quarter|\d{{1,2}}|ten|twenty|five) (?:minutes )?(?P<past>past|"
+    rf"to) (?P<base>{_HOURS}|1[0-2]|[1-9])\b(?! \w+s\b|[.,]?\d)"
     rf"|\b(?P<clock>{_HOURS}|1[0-2]|[1-9]) o['’]clock",
     re.IGNORECASE,
 )
@@ -136,7 +151,9 @@ def same_clock(claim: Fact, evidence: Fact) -> tuple[Fact, Fact]:
     """Two times of day: where one may be before or after noon, both on the face of a clock."""
     if claim.unit == evidence.unit:
         return claim, evidence
-    one, other = (replace(fact, low=fact.low % 720, high=fact.high % 720, unit=CLOCK) for fact in (claim, evidence))
+    one, other = (
+        replace(fact, low=fact.low % 720, high=fact.high % 720, unit=CLOCK) for fact in (claim, evidence)
+    )
     return one, other
 
 
@@ -164,7 +181,7 @@ def _calendar_date(text: str, match: re.Match[str]) -> Fact | None:
     if not groups.get("year"):
         if day is None:
             return None
-        return _fact(text, match, 100 * month + day, 100 * month + day, ANNUAL)
+        return _compared(text, _fact(text, match, 100 * month + day, 100 * month + day, ANNUAL))
     year = int(groups["year"])
     try:
         first = date(year, month, day or 1)
@@ -244,7 +261,11 @@ def _era(text: str, match: re.Match[str]) -> Fact | None:
 
 def _bare_year(text: str, match: re.Match[str]) -> Fact | None:
     year = int(match["year"])
-    return _compared(text, _years(text, match.start(), match.end(), year, year)) if _is_year(text, match) else None
+    return (
+        _compared(text, _years(text, match.start(), match.end(), year, year))
+        if _is_year(text, match)
+        else None
+    )
 
 
 def _month_alone(text: str, match: re.Match[str]) -> Fact | None:
@@ -293,10 +314,11 @@ def _compared(text: str, fact: Fact) -> Fact:
     if not before:
         return fact
     start = fact.start - (min(fact.start, 20) - before.start())
+    first, last = (101, 1231) if fact.unit == ANNUAL else (-math.inf, math.inf)
     if before["after"]:
-        return replace(fact, low=fact.high + 1, high=math.inf, start=start, text=text[start : fact.end])
+        return replace(fact, low=fact.high + 1, high=last, start=start, text=text[start : fact.end])
     high = fact.high if before[0].lower().startswith(("by", "no later")) else fact.low - 1
-    return replace(fact, low=-math.inf, high=high, start=start, text=text[start : fact.end])
+    return replace(fact, low=first, high=high, start=start, text=text[start : fact.end])
 
 
 def _time(text: str, match: re.Match[str]) -> Fact | None:

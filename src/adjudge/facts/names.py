@@ -31,24 +31,36 @@ _NOT_NAMES = (
     )
 )
 _TITLES = frozenset(
-    "mr mrs ms miss dr prof professor sir dame lady lord president chancellor minister mayor king queen emperor empress prince "
-    "princess duke duchess count countess baron general colonel captain major sergeant admiral judge justice senator governor "
+    "mr mrs ms miss dr prof professor sir dame lady lord president chancellor minister mayor king "
+    "queen emperor empress prince "
+    "princess duke duchess count countess baron general colonel captain major sergeant admiral "
+    "judge justice senator governor "
     "bishop archbishop pope cardinal father sister brother rabbi imam sheikh chef coach the".split()
 )
-GENERIC = frozenset("river lake mount mt saint st inc ltd corp corporation company co gmbh ag plc llc".split())
+GENERIC = frozenset(
+    "river lake mount mt saint st inc ltd corp corporation company co gmbh ag plc llc".split()
+)
 """Words that say what a name names: the name is what stands beside them."""
 _DEMONYM_PAIRS = """
 norway norwegian|denmark danish|france french|netherlands dutch|holland dutch|greece greek|britain british|uk british
-england english|scotland scottish|wales welsh|ireland irish|germany german|spain spanish|switzerland swiss|sweden swedish
-finland finnish|poland polish|turkey turkish|iceland icelandic|belgium belgian|peru peruvian|norway norwegians|cyprus cypriot
-thailand thai|china chinese|pakistan pakistani|iraq iraqi|israel israeli|argentina argentine|america american|usa american
-us american|wales welshman|denmark dane|spain spaniard|sweden swede|poland pole|scotland scot|turkey turk|quebec quebecois
+england english|scotland scottish|wales welsh|ireland irish|germany german|spain spanish|switzerland swiss
+sweden swedish
+finland finnish|poland polish|turkey turkish|iceland icelandic|belgium belgian|peru peruvian
+norway norwegians|cyprus cypriot
+thailand thai|china chinese|pakistan pakistani|iraq iraqi|israel israeli|argentina argentine|america american
+usa american
+us american|wales welshman|denmark dane|spain spaniard|sweden swede|poland pole|scotland scot|turkey turk
+quebec quebecois
 europe european|czechia czech|hungary hungarian|philippines filipino|naples neapolitan|venice venetian|vienna viennese
 """
-_DEMONYM = frozenset(tuple(sorted(pair.split())) for pair in _DEMONYM_PAIRS.replace("\n", "|").strip("|").split("|"))
+_DEMONYM = frozenset(
+    tuple(sorted(pair.split())) for pair in _DEMONYM_PAIRS.replace("\n", "|").strip("|").split("|")
+)
 _DEMONYMS = ("an", "ian", "ish", "ese", "ean")
 SLIP = 0.85
 """Two words that are at least so similar are one word, mistyped."""
+SHORT_SLIP = 0.9
+"""The same for words of five letters."""
 _UMLAUT = re.compile(r"([aou])e")
 """Müller is also written Mueller; folding leaves ``muller``."""
 _SPELLED_OUT = re.compile(r"[a-z](?:\.[a-z])+")
@@ -177,7 +189,8 @@ def _related(one: str, other: str) -> bool:
         return True
     if len(shorter) > 5 and longer[:5] == shorter[:5] and longer.endswith(_DEMONYMS):
         return True
-    return len(shorter) > 5 and SequenceMatcher(None, shorter, longer).ratio() >= SLIP
+    similar = SLIP if len(shorter) > 5 else SHORT_SLIP
+    return len(shorter) > 4 and SequenceMatcher(None, shorter, longer).ratio() >= similar
 
 
 @lru_cache(maxsize=4096)

@@ -77,7 +77,8 @@ _POINT = re.compile(
 )
 _HALF = re.compile(rf"\bhalf an? (?P<scale>{_SCALE_WORD}|dozen)\b", re.IGNORECASE)
 _PART_OF_UNIT = re.compile(
-    r"\b(?:(?P<count>an?|one|two|three) )?(?P<part>half|thirds?|quarters?)(?: of)? an?(?= (?P<unit>[a-z]+))", re.IGNORECASE
+    r"\b(?:(?P<count>an?|one|two|three) )?(?P<part>half|thirds?|quarters?)(?: of)? an?(?= (?P<unit>[a-z]+))",
+    re.IGNORECASE,
 )
 _FRACTION = re.compile(
     r"\b(?:(?P<count>a|an|one|two|three|four)[ -])?(?P<part>half|thirds?|quarters?|fifths?|tenths?)\b"
@@ -125,7 +126,14 @@ class Number(NamedTuple):
 def numbers_of(text: str) -> list[Number]:
     """Every number of a text, in order; ordinals are not among them, and none overlaps another."""
     numbers: list[Number] = []
-    for kind in (_mixed_numbers, _vague_numbers, _parts_of_units, _fractions, _digit_numbers, _numbers_in_words):
+    for kind in (
+        _mixed_numbers,
+        _vague_numbers,
+        _parts_of_units,
+        _fractions,
+        _digit_numbers,
+        _numbers_in_words,
+    ):
         taken = [(number.start, number.end) for number in numbers]
         numbers += [n for n in kind(text) if not any(n.start < end and start < n.end for start, end in taken)]
     return sorted(numbers, key=lambda number: number.start)

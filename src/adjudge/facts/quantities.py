@@ -44,14 +44,17 @@ _CHANGE = re.compile(
     r"mov|went|gone|up|down)\w*\b.{0,40}\bfrom\s+(?:[$£€¥₹]\s*)?$",
     re.IGNORECASE,
 )
-_MONEY = re.compile(rf"(us\$|[$£€¥₹]|\b(?:{'|'.join(code for code in CURRENCIES if code.isalpha())})\b)\s?$", re.IGNORECASE)
+_MONEY = re.compile(
+    rf"(us\$|[$£€¥₹]|\b(?:{'|'.join(code for code in CURRENCIES if code.isalpha())})\b)\s?$", re.IGNORECASE
+)
 _AND_A_HALF = re.compile(r"\s+and\s+a\s+(half|quarter)\b", re.IGNORECASE)
 _ONE_UNIT = re.compile(
     r"\b(?:an?|one)(?=\s+(?:hour|day|week|month|year|mile|kilometre|kilo|metre|litre|tonne|decade|pint)\s+and\s+a\s+(?:half|quarter)\b)",
     re.IGNORECASE,
 )
 _FEET = re.compile(
-    r"(?<![\w.,])(\d{1,2})\s?(?:ft|feet|foot|′|')[\s-]?(\d{1,2})\s?(?:in\b\.?|inch(?:es)?\b|″|\"|′′|'')", re.IGNORECASE
+    r"(?<![\w.,])(\d{1,2})\s?(?:ft|feet|foot|′|')[\s-]?(\d{1,2})\s?(?:in\b\.?|inch(?:es)?\b|″|\"|′′|'')",
+    re.IGNORECASE,
 )
 _AGE_BEFORE = re.compile(r"\b(?:aged|(?:at )?(?:the )?age(?:s)? (?:of )?)\s*$", re.IGNORECASE)
 _AGE_AFTER = re.compile(r"[\s-]+old\b", re.IGNORECASE)
@@ -69,7 +72,9 @@ _DIMENSIONS = {
     "high": "high", "tall": "high", "height": "high", "thick": "thick", "thickness": "thick", "diameter": "diameter",
     "altitude": "altitude", "elevation": "altitude",
 }  # fmt: skip
-_DIMENSION_AFTER = re.compile(r"[\s-]+(deep|long|wide|broad|high|tall|thick|in (?:length|width|height|depth|diameter))\b")
+_DIMENSION_AFTER = re.compile(
+    r"[\s-]+(deep|long|wide|broad|high|tall|thick|in (?:length|width|height|depth|diameter))\b"
+)
 _DIMENSION_BEFORE = re.compile(
     r"\b(depth|length|width|height|thickness|diameter|altitude|elevation)(?: of| is| was)?(?: \w+){0,2} $"
 )
@@ -79,7 +84,16 @@ _TIMES = re.compile(
     r"(?:[ -]times(?= (?:as|more|the|larger|bigger|higher|that|its)\b)|-?fold\b))",
     re.IGNORECASE,
 )
-_MULTIPLES = {"twice": 2, "double": 2, "thrice": 3, "tripl": 3, "trebl": 3, "quadrupl": 4, "quintupl": 5, "halv": 0.5}
+_MULTIPLES = {
+    "twice": 2,
+    "double": 2,
+    "thrice": 3,
+    "tripl": 3,
+    "trebl": 3,
+    "quadrupl": 4,
+    "quintupl": 5,
+    "halv": 0.5,
+}
 _ORDER = re.compile(r"\b(?:before|after)\s+(?:the\s+)?$", re.IGNORECASE)
 _NOUN = re.compile(r"[\s-]+([A-Za-z][\w'’-]*)")
 _NOT_NOUNS = COMMON | frozenset("another am pm bc ad ce bce times percent per times".split())
@@ -95,7 +109,10 @@ def quantities_of(text: str, taken: Sequence[tuple[int, int]] = ()) -> list[Fact
     """The quantities of a text, in order; ``taken`` are stretches that are something else, such as dates."""
     apart = [*_ordinals(text, taken), *_multiples(text), *_heights(text)]
     taken = [*taken, *((fact.start, fact.end) for fact in apart)]
-    numbers = [*numbers_of(text), *(Number(1.0, m.start(), m.end(), 0.0, False) for m in _ONE_UNIT.finditer(text))]
+    numbers = [
+        *numbers_of(text),
+        *(Number(1.0, m.start(), m.end(), 0.0, False) for m in _ONE_UNIT.finditer(text)),
+    ]
     facts: list[Fact] = []
     for number in sorted(numbers, key=lambda one: one.start):
         if any(number.start < end and start < number.end for start, end in taken):
@@ -130,7 +147,18 @@ def _heights(text: str) -> list[Fact]:
     """Return "6 ft 2 in" as one length."""
     inch = 0.0254
     return [
-        Fact(Kind.NUMBER, m[0], m.start(), m.end(), value, value, unit="length", head="high", size=inch, step=inch)
+        Fact(
+            Kind.NUMBER,
+            m[0],
+            m.start(),
+            m.end(),
+            value,
+            value,
+            unit="length",
+            head="high",
+            size=inch,
+            step=inch,
+        )
         for m in _FEET.finditer(text)
         for value in [(12 * int(m[1]) + int(m[2])) * inch]
     ]
@@ -215,13 +243,18 @@ def _compound(text: str, first: Fact, second: Fact) -> Fact | None:
     if math.isinf(first.low) or math.isinf(second.high) or first.form:
         return None
     is_between = between.strip() == "and" and bool(_BETWEEN.search(text[: first.start]))
-    is_range = bool(_RANGE.fullmatch(between)) and not _CHANGE.search(text[max(0, first.start - 70) : first.start])
+    is_between = is_between or (between.strip() == "or" and second.low == first.low + 1)  # "one or two"
+    is_range = bool(_RANGE.fullmatch(between)) and not _CHANGE.search(
+        text[max(0, first.start - 70) : first.start]
+    )
     span = text[first.start : second.end]
     if (is_range or is_between) and first.unit in ("", second.unit) and first.low < second.high:
         low = first.low if first.unit == second.unit else to_base(first.low, second.unit, second.size)
         form = "" if is_between else "range"
         return replace(second, text=span, start=first.start, low=low, slack=0.0, form=form)
-    small_change = second.text.lower().endswith(("cents", "cent", "pence", "p")) and second.unit.startswith("money")
+    small_change = second.text.lower().endswith(("cents", "cent", "pence", "p")) and second.unit.startswith(
+        "money"
+    )
     if small_change and between.strip(" ,") in ("", "and"):
         unit = "money:GBP" if first.text.lower().endswith(("pound", "pounds")) else first.unit
         if unit.startswith("money"):

@@ -121,7 +121,11 @@ def relate(claim: Fact, evidence: Fact) -> Outcome:
     if evidence.low >= claim.low - slack and evidence.high <= claim.high + slack:
         return Outcome.EQUAL
     if evidence.low > claim.high + slack or evidence.high < claim.low - slack:
-        return Outcome.DIFFERENT
+        touches = any(
+            math.isclose(*ends, rel_tol=1e-12)
+            for ends in ((evidence.low, claim.high), (evidence.high, claim.low))
+        )
+        return Outcome.OPEN if touches else Outcome.DIFFERENT  # 8 seasons, "over 8 seasons"
     return Outcome.OPEN
 
 

@@ -103,15 +103,35 @@ CURRENCIES = {
     "€": "money:EUR",
     "¥": "money:JPY",
     "₹": "money:INR",
-    **{
-        code: f"money:{code.upper()}"
-        for code in "usd eur gbp chf jpy inr sek nok dkk cad aud cny".split()
-    },
+    **{code: f"money:{code.upper()}" for code in "usd eur gbp chf jpy inr sek nok dkk cad aud cny".split()},
 }
 """Signs and codes that stand before an amount."""
-_ADJECTIVES = r"(?:(?:US|U\.S\.|American|Swiss|British|Indian|Canadian|Australian|Swedish|Danish|Norwegian)\s)?"
+_ADJECTIVES = (
+    r"(?:(?:US|U\.S\.|American|Swiss|British|Indian|Canadian|Australian|Swedish|Danish|Norwegian)\s)?"
+)
 
-_LETTERS_ONLY_AFTER_DIGITS = frozenset({"m", "g", "t", "h", "l", "w", "mi", "min", "sec", "mb", "ms", "ha", "v", "db", "cad", "bar", "bars", "hl"})
+_LETTERS_ONLY_AFTER_DIGITS = frozenset(
+    {
+        "m",
+        "g",
+        "t",
+        "h",
+        "l",
+        "w",
+        "mi",
+        "min",
+        "sec",
+        "mb",
+        "ms",
+        "ha",
+        "v",
+        "db",
+        "cad",
+        "bar",
+        "bars",
+        "hl",
+    }
+)
 _SPELLINGS = sorted(UNITS, key=len, reverse=True)
 _PATTERN = re.compile(
     rf"[ \u00a0\u202f-]?{_ADJECTIVES}("

@@ -39,7 +39,7 @@ def compare_value(fact: Fact, claim: Side, sides: Sequence[Side], overlaps: Sequ
             if outcome is Outcome.EQUAL:
                 if (share < MENTION and near < 2) or (math.isinf(fact.high - fact.low) and near < 1):
                     continue  # nearly any number lies within "more than three"
-                rank = share + 0.2 * near + (0.7 if _same_heads(fact.head, other.head) else 0.0)
+                rank = share + 0.2 * near + (0.7 if _confirms(fact, other) else 0.0)
             else:
                 if other in settled or not _same_thing(fact, other, claim, side, share, near):
                     continue
@@ -48,6 +48,13 @@ def compare_value(fact: Fact, claim: Side, sides: Sequence[Side], overlaps: Sequ
     if not pairings:
         return Comparison(fact, Outcome.ABSENT)
     return max(pairings, key=lambda pairing: pairing[0])[1]
+
+
+def _confirms(fact: Fact, other: Fact) -> bool:
+    """Whether an equal value outweighs a different one: it counts the same, and surely so where most numbers would fit."""
+    if fact.head and math.isinf(fact.high - fact.low):
+        return fact.head == other.head
+    return _same_heads(fact.head, other.head)
 
 
 def comparable(claim: Fact, evidence: Fact) -> tuple[Fact, Fact] | None:
@@ -80,7 +87,9 @@ def _same_unit(claim: Fact, evidence: Fact) -> tuple[Fact, Fact] | None:
     if {claim.unit, evidence.unit} == {"mass", "money:GBP"}:
         pair = [_sterling(fact) for fact in (claim, evidence)]
         return (pair[0], pair[1]) if pair[0] and pair[1] else None
-    same_amount = claim.low == evidence.low and claim.high == evidence.high and not math.isinf(claim.high - claim.low)
+    same_amount = (
+        claim.low == evidence.low and claim.high == evidence.high and not math.isinf(claim.high - claim.low)
+    )
     if claim.unit.startswith("money:") and evidence.unit.startswith("money:") and same_amount:
         return claim, replace(evidence, low=math.inf, high=math.inf)  # 20 dollars are not 20 euros
     return None
