@@ -1,8 +1,8 @@
 """The comparison of facts on small pairs of our own: python reproductions/fact_pairs.py [FILE].
 
-Each line of the file has a kind, the outcome that is right, the fact of the claim, the claim and its evidence (sentences
-parted by `||`). `quiet` asks that nothing be called different. The rules were written with reproductions/texts/tuning/facts.tsv
-in view, so its figures say what the rules cover, not how well they do elsewhere.
+Each line of the file has a kind, the outcome that is right, the fact of the claim, the claim and its evidence
+(sentences parted by `||`). `quiet` asks that nothing be called different. The rules were written with
+reproductions/texts/tuning/facts.tsv in view: its figures say what the rules cover, not how well they do elsewhere.
 """
 
 from __future__ import annotations
@@ -57,9 +57,8 @@ def main() -> None:
                 f"{'wrong' if wanted else 'right'} value, {'called' if outcome == 'different' else 'not called'}"
             ] += 1
             if arguments.show and not good:
-                print(
-                    f"  {row['kind']:8s} {row['outcome']} → {outcome}: [{row['fact']}] {row['claim']}  « {row['evidence']}"
-                )
+                wrong = f"{row['outcome']} → {outcome}: [{row['fact']}]"
+                print(f"  {row['kind']:8s} {wrong} {row['claim']}  « {row['evidence']}")
     print(", ".join(f"{kind} {right[kind]}/{pairs[kind]}" for kind in pairs))
     print(", ".join(f"{key} different: {count}" for key, count in sorted(different.items())))
 

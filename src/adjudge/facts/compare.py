@@ -14,7 +14,7 @@ from adjudge.facts.names import initials
 from adjudge.facts.naming import compare_name
 from adjudge.facts.records import Comparison
 from adjudge.facts.relations import Contradiction, contradictions
-from adjudge.facts.sides import NAMES, Texts, names_met, overlap, sides_of, texts_of
+from adjudge.facts.sides import NAMES, Texts, names_met, other_subject, overlap, sides_of, texts_of
 from adjudge.facts.values import SAME_TOPIC, compare_value
 from adjudge.types import Evidence
 
@@ -45,6 +45,8 @@ def contradictions_with(claim: str, evidence: Sequence[Evidence]) -> list[tuple[
     if best is None or overlaps[best] < SAME_TOPIC or not names_met(None, ours, sides[best]):
         return []
     side = sides[best]
+    if other_subject(ours, side):
+        return []
     return [(best, found) for found in contradictions(ours.words, side.words, ours.facts, side.facts)]
 
 

@@ -26,7 +26,8 @@ _NOT_NAMES = (
         "including later "
         "another every several many most few two three four five six seven eight nine ten today yesterday tomorrow "
         "members "
-        "people monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays "
+        "people monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays "
+        "thursdays fridays "
         "saturdays sundays am pm bc ad".split()
     )
 )

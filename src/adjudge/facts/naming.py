@@ -20,7 +20,7 @@ _DESCRIPTION = 2
 
 
 class Position(NamedTuple):
-    """What stands around a name: the word before it (before a description of it too), after it, and its verb if it acts."""
+    """What stands around a name: the words before it and its description, the word after it, its verb if it acts."""
 
     before: frozenset[str]
     after: str

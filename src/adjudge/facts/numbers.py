@@ -55,7 +55,8 @@ _SCALED = rf"[ -](?:{_SCALE_WORD}|dozen)\b"
 _MONEY_SIGNS = "$£€¥₹"
 _SIGN = r"(?:(?<![^\s(])[-−](?=\d)|\bminus )?"
 _DIGITS = re.compile(
-    rf"{_SIGN}(?<![\w.,/:])(?<![A-Za-z]-)(?:\d{{1,3}}(?:,\d{{3}})+|\d{{1,3}}(?:[\u00a0\u202f]\d{{3}})+|(?<!\d )\d{{1,3}}(?: \d{{3}})+(?! ?\d)"
+    rf"{_SIGN}(?<![\w.,/:])(?<![A-Za-z]-)(?:\d{{1,3}}(?:,\d{{3}})+|\d{{1,3}}(?:[\u00a0\u202f]\d{{3}})+|"
+    rf"(?<!\d )\d{{1,3}}(?: \d{{3}})+(?! ?\d)"
     rf"|\d+)(?:\.\d+)?(?P<vulgar>[½¼¾⅓⅔])?(?!\d|[.,/:]\d|(?:st|nd|rd|th)\b)"
     rf"(?:(?P<short>k|mn|m|bn|b|tn)(?!\w)| (?P<spaced>mn|bn|tn)\b|[ -](?P<scale>{_SCALE_WORD})\b)?",
     re.IGNORECASE,
@@ -71,7 +72,8 @@ _AND_A_HALF = re.compile(
     re.IGNORECASE,
 )
 _POINT = re.compile(
-    rf"\b(?P<whole>{_BELOW_HUNDRED}) point (?P<decimals>(?:{'|'.join(list(_SMALL)[:10])})(?: (?:{'|'.join(list(_SMALL)[:10])}))*)\b"
+    rf"\b(?P<whole>{_BELOW_HUNDRED}) point (?P<decimals>(?:{'|'.join(list(_SMALL)[:10])})(?: "
+    rf"(?:{'|'.join(list(_SMALL)[:10])}))*)\b"
     rf"(?: (?P<scale>{_SCALE_WORD})\b)?",
     re.IGNORECASE,
 )
@@ -86,19 +88,22 @@ _FRACTION = re.compile(
     re.IGNORECASE,
 )
 _RATIO = re.compile(
-    rf"\b(?P<some>{_BELOW_HUNDRED}|\d{{1,3}})(?: in (?:every )?| out of (?:every )?)(?P<all>{_BELOW_HUNDRED}|\d{{1,3}})\b(?![.,]\d)"
+    rf"\b(?P<some>{_BELOW_HUNDRED}|\d{{1,3}})(?: in (?:every )?| out of (?:every "
+    rf")?)(?P<all>{_BELOW_HUNDRED}|\d{{1,3}})\b(?![.,]\d)"
     r"|(?<![\w./,-])(?P<upper>\d{1,2})[/⁄](?P<lower>\d{1,2})(?=\s+of\b)|(?P<vulgar>[½¼¾⅓⅔])(?=\s+of\b)",
     re.IGNORECASE,
 )
 _VAGUE = re.compile(
-    rf"\b(?:(?P<few>several|a few|a couple of) (?P<scale>{_SCALE_WORD}|dozen)\b|(?P<many>dozens|hundreds|thousands|millions|"
+    rf"\b(?:(?P<few>several|a few|a couple of) (?P<scale>{_SCALE_WORD}|dozen)\b|(?P<many>dozens|hundreds|"
+    rf"thousands|millions|"
     r"billions)(?: of\b|(?= (?:more|dead)\b)))",
     re.IGNORECASE,
 )
 _COUNTS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4}
 _VULGAR = {"½": 0.5, "¼": 0.25, "¾": 0.75, "⅓": 1 / 3, "⅔": 2 / 3}
 _OF_UNITS = frozenset(
-    "hour minute day week month year century decade kilo kilogram kilometre kilometer mile metre meter litre liter ton tonne "
+    "hour minute day week month year century decade kilo kilogram kilometre kilometer mile metre meter "
+    "litre liter ton tonne "
     "percent pound dollar euro inch acre hectare".split()
 )
 _ORDINAL_DIGITS = re.compile(r"\b(\d{1,4})(?:st|nd|rd|th)\b", re.IGNORECASE)
@@ -110,7 +115,7 @@ _ORDINAL_WORDS = re.compile(
 class Number(NamedTuple):
     """A number as written; ``slack`` is half a unit of its last digit where it was rounded ("1.3 million").
 
-    ``step`` is the value of one unit of its last digit; ``high`` the largest value of a vague number ("several hundred").
+    ``step`` is the value of one unit of its last digit; ``high`` the largest of a vague number ("several hundred").
     """
 
     value: float

@@ -28,19 +28,22 @@ _BEFORE = re.compile(
     re.IGNORECASE,
 )
 _AFTER = re.compile(
-    r"\s+(?:(?P<least>or (?:more|above|over|longer|older)|at least|upwards|and (?:over|above|older))|(?P<most>or (?:less|"
+    r"\s+(?:(?P<least>or (?:more|above|over|longer|older)|at least|upwards|and (?:over|above|older))|"
+    r"(?P<most>or (?:less|"
     r"fewer|under|below|younger)|at most|and (?:under|younger)))\b|\+(?!\w)",
     re.IGNORECASE,
 )
 _LIMIT = re.compile(
-    r"\b(?:up to|at most|a maximum of|or (?:more|older|over|fewer|younger|under)|and (?:over|older|under|younger)|(?:children|"
+    r"\b(?:up to|at most|a maximum of|or (?:more|older|over|fewer|younger|under)|and (?:over|older|under|"
+    r"younger)|(?:children|"
     r"people|persons|those|anyone|kids|pupils|visitors|groups|adults|aged|ages?) (?:under|over|below|above|from))\b",
     re.IGNORECASE,
 )
 _RANGE = re.compile(r"\s*(?:–|—|-|\bto\b|\bthrough\b)\s*(?:[$£€¥₹]\s*)?$", re.IGNORECASE)
 _BETWEEN = re.compile(r"\bbetween\s+(?:[$£€¥₹]\s*)?$", re.IGNORECASE)
 _CHANGE = re.compile(
-    r"\b(?:rais|rose|ris|increas|grew|grow|fell|fall|drop|declin|decreas|reduc|cut|chang|expand|extend|shrank|climb|jump|lower|"
+    r"\b(?:rais|rose|ris|increas|grew|grow|fell|fall|drop|declin|decreas|reduc|cut|chang|expand|extend|"
+    r"shrank|climb|jump|lower|"
     r"mov|went|gone|up|down)\w*\b.{0,40}\bfrom\s+(?:[$£€¥₹]\s*)?$",
     re.IGNORECASE,
 )
@@ -49,7 +52,8 @@ _MONEY = re.compile(
 )
 _AND_A_HALF = re.compile(r"\s+and\s+a\s+(half|quarter)\b", re.IGNORECASE)
 _ONE_UNIT = re.compile(
-    r"\b(?:an?|one)(?=\s+(?:hour|day|week|month|year|mile|kilometre|kilo|metre|litre|tonne|decade|pint)\s+and\s+a\s+(?:half|quarter)\b)",
+    r"\b(?:an?|one)(?=\s+(?:hour|day|week|month|year|mile|kilometre|kilo|metre|litre|tonne|decade|"
+    r"pint)\s+and\s+a\s+(?:half|quarter)\b)",
     re.IGNORECASE,
 )
 _FEET = re.compile(
@@ -59,8 +63,9 @@ _FEET = re.compile(
 _AGE_BEFORE = re.compile(r"\b(?:aged|(?:at )?(?:the )?age(?:s)? (?:of )?)\s*$", re.IGNORECASE)
 _AGE_AFTER = re.compile(r"[\s-]+old\b", re.IGNORECASE)
 _PERIODS = {
-    "minute": 1 / 1440, "hour": 1 / 24, "day": 1.0, "daily": 1.0, "night": 1.0, "nightly": 1.0, "week": 7.0, "weekly": 7.0,
-    "month": 30.4375, "monthly": 30.4375, "year": 365.25, "yearly": 365.25, "annually": 365.25, "annum": 365.25,
+    "minute": 1 / 1440, "hour": 1 / 24, "day": 1.0, "daily": 1.0, "night": 1.0, "nightly": 1.0, "week": 7.0,
+    "weekly": 7.0, "month": 30.4375, "monthly": 30.4375,
+    "year": 365.25, "yearly": 365.25, "annually": 365.25, "annum": 365.25,
 }  # fmt: skip
 _PER = re.compile(
     r"(?:\s+[\w'’-]+){0,3}?\s+(?:(?:an?|per|each|every)\s+(?P<period>minute|hour|day|night|week|month|year|annum)\b|"
@@ -79,7 +84,8 @@ _DIMENSION_BEFORE = re.compile(
     r"\b(depth|length|width|height|thickness|diameter|altitude|elevation)(?: of| is| was)?(?: \w+){0,2} $"
 )
 _TIMES = re.compile(
-    r"\b(?:(?P<word>twice|double|thrice)(?= (?:as|the|that|its)\b)|(?P<verb>doubled|doubles|tripled|triples|trebled|quadrupled|"
+    r"\b(?:(?P<word>twice|double|thrice)(?= (?:as|the|that|its)\b)|(?P<verb>doubled|doubles|tripled|"
+    r"triples|trebled|quadrupled|"
     r"quintupled|halved|halves)\b|(?P<count>\d+(?:\.\d+)?|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty)"
     r"(?:[ -]times(?= (?:as|more|the|larger|bigger|higher|that|its)\b)|-?fold\b))",
     re.IGNORECASE,

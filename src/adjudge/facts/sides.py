@@ -6,19 +6,24 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 
 from adjudge.data.text import evidence_title
 from adjudge.facts.extract import facts_of
 from adjudge.facts.names import capitalised_words, has_name
+from adjudge.facts.numbers import ORDINALS
 from adjudge.facts.opposites import OPPOSITES, SELECTORS
 from adjudge.facts.records import Fact, Kind
-from adjudge.facts.words import Word, fold, is_content, words_of
+from adjudge.facts.words import Word, fold, is_content, stem, words_of
 from adjudge.types import Evidence
 
 WINDOW = 4
 """Words before and after a fact that say what it is about."""
+BEGINNING = 3
+"""Words at the beginning of a sentence that may say which of several things it is about."""
 NAMES = (Kind.NAME, Kind.QUOTE)
 _ARTICLES = ("the", "a", "an")
+_ORDINALS = frozenset(map(stem, ORDINALS))
 _DIRECTION = re.compile(r"(?:\b(?P<word>by|to|from|until|till|since)|(?P<dash>[–—-]))\s*$", re.IGNORECASE)
 _DIRECTIONS = {"until": "to", "till": "to", "since": "from"}
 
@@ -121,3 +126,15 @@ def contrasted(claim: Side, side: Side) -> bool:
         (OPPOSITES.get(stem, frozenset()) | SELECTORS.get(stem, frozenset())) & theirs - ours
         for stem in ours - side.topic
     )
+
+
+def other_subject(claim: Side, side: Side) -> bool:
+    """Whether a sentence begins with another one of the claim's things: "The old hall …", "The new hall …"."""
+    ours, theirs = (
+        {noun.stem: word.stem for word, noun in pairwise(one.words[:BEGINNING])} for one in (claim, side)
+    )
+    return any(_picks_another(ours[noun], theirs[noun]) for noun in ours.keys() & theirs.keys())
+
+
+def _picks_another(one: str, other: str) -> bool:
+    return (one != other and one in _ORDINALS and other in _ORDINALS) or other in SELECTORS.get(one, ())

@@ -42,7 +42,8 @@ volume 0.001: ml millilitre millilitres milliliter milliliters
 volume 1000: m³ m3 cubic-metre cubic-metres cubic-meter cubic-meters
 volume 100: hectolitre hectolitres hl
 volume 4.54609: gallon gallons
-speed 1: km/h kmh kph km-per-hour kilometre-per-hour kilometres-per-hour kilometer-per-hour kilometers-per-hour km-an-hour kilometres-an-hour
+speed 1: km/h kmh kph km-per-hour kilometre-per-hour kilometres-per-hour km-an-hour kilometres-an-hour
+speed 1: kilometer-per-hour kilometers-per-hour kilometers-an-hour
 speed 1.609344: mph mile-per-hour miles-per-hour miles-an-hour
 speed 3.6: m/s metres-per-second meters-per-second
 speed 1.852: knot knots

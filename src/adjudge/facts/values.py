@@ -51,7 +51,7 @@ def compare_value(fact: Fact, claim: Side, sides: Sequence[Side], overlaps: Sequ
 
 
 def _confirms(fact: Fact, other: Fact) -> bool:
-    """Whether an equal value outweighs a different one: it counts the same, and surely so where most numbers would fit."""
+    """Whether an equal value outweighs a different one: it counts the same, surely so where most numbers would fit."""
     if fact.head and math.isinf(fact.high - fact.low):
         return fact.head == other.head
     return _same_heads(fact.head, other.head)
