@@ -11,13 +11,17 @@ SHELL := /bin/bash
 
 PYTHON ?= python3
 WORKERS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
-EXTRAS ?= documents,offline,ray,report,dev
+EXTRAS ?= documents,offline,ray,report,serve,dev
 TORCH_INDEX ?=
 
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DOCS_READY := $(VENV)/.ready-docs
+BROWSER_READY := $(VENV)/.ready-browser
+AXE_VERSION := 4.14.0
+CHROMIUM ?=
+AXE := $(VENV)/axe/node_modules/axe-core/axe.min.js
 
 # Every pip call in a recipe obeys the lock, the environment that builds the package included: without the
 # pin a newer PyTorch comes with gigabytes of GPU packages. pip before 25.3 reads the first name for both,
@@ -42,6 +46,19 @@ demo: $(READY)  ## train under all objectives, compare, write the report, check 
 test: lint  ## everything that must hold: lint, types, tests
 	OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false HF_HUB_OFFLINE=1 \
 		$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(PYTEST_ARGS)
+
+.PHONY: browser-test
+browser-test: $(BROWSER_READY) chromium  ## the page in Chromium: every feature, accessibility, no request elsewhere
+	OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false HF_HUB_OFFLINE=1 AXE=$(CURDIR)/$(AXE) CHROMIUM=$(CHROMIUM) \
+		$(BIN)/python -m pytest tests/browser $(PYTEST_ARGS)
+
+.PHONY: chromium
+chromium:  ## see that there is a Chromium for browser-test; as root on Debian or Ubuntu it is installed
+	@[ -n "$(CHROMIUM)" ] || command -v chromium chromium-browser google-chrome > /dev/null || { \
+		[ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && apt-get update -qq && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium > /dev/null; } || { \
+		echo "The browser tests need Chromium: install the package chromium (apt-get install chromium)," \
+			"or name another by CHROMIUM=/path/to/chrome." >&2; exit 2; }
 
 .PHONY: lint
 lint: $(READY)  ## ruff (rules and format) and mypy
@@ -89,56 +106,41 @@ supply-chain: $(READY)  ## the SBOM, the licences, the lock with hashes, and whe
 	cmp dist/wheel-1/*.whl dist/wheel-2/*.whl && mv dist/wheel-1/*.whl dist/ && rm -r dist/wheel-1 dist/wheel-2
 	cd dist && sha256sum *.whl sbom.json licences.md requirements-hashed.txt > SHA256SUMS && cat SHA256SUMS
 
-# Retrains the model that comes with the package, from the files in DATA: first on FEVER's claims, in three passes, then on
-# FEVER, the pairs of DATA/pairs and material made by rule, in three trainings on two mixes. Given again, it goes on where it
-# stopped.
+# Retrain the models that come with the package, from the files in DATA and reproductions/written. Given again, each goes on
+# where it stopped.
 DATA ?= ../shared/data
-MODEL_RUN ?= runs/default-model
-JUDGE_RUN ?= runs/small-judge
-.PHONY: default-model
-default-model: $(READY)  ## train the verdict model on FEVER's claims alone (83 minutes on two cores, resumable)
+FEVER_RUN ?= runs/fever-judge
+SMALL_RUN ?= runs/small-judge
+LARGE_RUN ?= runs/large-judge
+EXPORT_TESTS := --test $(DATA)/fever/dev_gold.jsonl.gz --test $(DATA)/fever/dev_retrieved.jsonl.gz
+
+.PHONY: fever-judge
+fever-judge: $(READY)  ## retrain the model `fever`, on FEVER's claims alone (83 minutes on two cores, resumable)
 	$(BIN)/adjudge train --preset default-model --train $(DATA)/fever/train.jsonl.gz \
-		--set data.pages=$(DATA)/fever/train_pages.jsonl.gz --out $(MODEL_RUN) --resume
+		--set data.pages=$(DATA)/fever/train_pages.jsonl.gz --out $(FEVER_RUN) --resume
 	$(BIN)/adjudge train --preset default-model-second --train $(DATA)/fever/train.jsonl.gz \
-		--set data.pages=$(DATA)/fever/train_pages.jsonl.gz --set model.init=$(MODEL_RUN) \
-		--out $(MODEL_RUN)-second --resume
+		--set data.pages=$(DATA)/fever/train_pages.jsonl.gz --set model.init=$(FEVER_RUN) \
+		--out $(FEVER_RUN)-second --resume
 	$(BIN)/adjudge train --preset default-model-third --train $(DATA)/fever/train.jsonl.gz \
-		--set data.pages=$(DATA)/fever/train_pages.jsonl.gz --set model.init=$(MODEL_RUN)-second \
-		--out $(MODEL_RUN)-third --resume
+		--set data.pages=$(DATA)/fever/train_pages.jsonl.gz --set model.init=$(FEVER_RUN)-second \
+		--out $(FEVER_RUN)-third --resume
 
 .PHONY: small-judge
-small-judge: default-model  ## retrain the model `broad`, by many sources, from DATA=../shared/data (resumable)
-	[ -e $(JUDGE_RUN)-mix/held_out.jsonl.gz ] || \
-		$(BIN)/adjudge data mix judges --data $(DATA) --examples 32000 --seed 3 --out $(JUDGE_RUN)-mix
-	$(BIN)/adjudge train --preset small-judge --train $(JUDGE_RUN)-mix/train.jsonl.gz \
-		--dev $(JUDGE_RUN)-mix/held_out.jsonl.gz --set model.init=$(MODEL_RUN)-third \
-		--out $(JUDGE_RUN)-first --resume
-	[ -e $(JUDGE_RUN)-mix-second/held_out.jsonl.gz ] || \
-		$(BIN)/adjudge data mix judges --data $(DATA) --examples 26000 --seed 4 --without snli \
-		--out $(JUDGE_RUN)-mix-second
-	[ -e $(JUDGE_RUN)-mix-second/rest.jsonl.gz ] || \
-		gzip -dc $(JUDGE_RUN)-mix-second/train.jsonl.gz | tail -n +9001 | gzip > $(JUDGE_RUN)-mix-second/rest.jsonl.gz
-	$(BIN)/adjudge train --preset small-judge --train $(JUDGE_RUN)-mix-second/train.jsonl.gz --limit 9000 \
-		--dev $(JUDGE_RUN)-mix-second/held_out.jsonl.gz --set model.init=$(JUDGE_RUN)-first \
-		--set training.lr=1.2e-4 --set training.head_lr=3e-4 --set training.seed=4 \
-		--out $(JUDGE_RUN)-second --resume
-	$(BIN)/adjudge train --preset small-judge --train $(JUDGE_RUN)-mix-second/rest.jsonl.gz \
-		--dev $(JUDGE_RUN)-mix-second/held_out.jsonl.gz --set model.init=$(JUDGE_RUN)-second \
-		--set training.lr=1.2e-4 --set training.head_lr=3e-4 --set training.seed=5 \
-		--set data.dev_limit=none --set training.eval_every=300 --out $(JUDGE_RUN)-third --resume
-	$(BIN)/adjudge export $(JUDGE_RUN)-third --out src/adjudge/models/broad --force \
-		--test $(DATA)/fever/dev_gold.jsonl.gz --test $(DATA)/fever/dev_retrieved.jsonl.gz
+small-judge: $(READY)  ## retrain the model `small`, by many sources, from `fever` (an hour of one core, resumable)
+	[ -e $(SMALL_RUN)-mix/held_out.jsonl.gz ] || \
+		$(BIN)/adjudge data mix judges --data $(DATA) --data reproductions --out $(SMALL_RUN)-mix
+	$(BIN)/adjudge train --preset small-judge --train $(SMALL_RUN)-mix/train.jsonl.gz \
+		--dev $(SMALL_RUN)-mix/held_out.jsonl.gz --out $(SMALL_RUN) --resume
+	$(BIN)/adjudge export $(SMALL_RUN) --out src/adjudge/models/small --force $(EXPORT_TESTS)
 
-LARGE_RUN ?= runs/large-judge
 .PHONY: large-judge
-large-judge: $(READY)  ## retrain the model `large` on MPNet, by many sources, from DATA=../shared/data (resumable)
+large-judge: $(READY)  ## retrain the model `large` on MPNet, by many sources (hours of one core, resumable)
 	$(BIN)/adjudge model fetch large
 	[ -e $(LARGE_RUN)-mix/held_out.jsonl.gz ] || \
-		$(BIN)/adjudge data mix judges --data $(DATA) --out $(LARGE_RUN)-mix
+		$(BIN)/adjudge data mix judges --data $(DATA) --data reproductions --out $(LARGE_RUN)-mix
 	$(BIN)/adjudge train --preset large-judge --train $(LARGE_RUN)-mix/train.jsonl.gz \
 		--dev $(LARGE_RUN)-mix/held_out.jsonl.gz --out $(LARGE_RUN) --resume
-	$(BIN)/adjudge export $(LARGE_RUN) --out src/adjudge/models/large --force \
-		--test $(DATA)/fever/dev_gold.jsonl.gz --test $(DATA)/fever/dev_retrieved.jsonl.gz
+	$(BIN)/adjudge export $(LARGE_RUN) --out src/adjudge/models/large --force $(EXPORT_TESTS)
 
 OBJECTIVES_RUN ?= runs/objectives
 .PHONY: objectives
@@ -192,4 +194,12 @@ $(READY): pyproject.toml constraints.txt
 
 $(DOCS_READY): $(READY)
 	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	@touch $@
+
+# axe checks the accessibility of the pages in tests; it is no part of the package.
+$(BROWSER_READY): $(READY)
+	$(BIN)/python -m pip install --quiet --editable '.[browser]'
+	@command -v npm > /dev/null || { \
+		echo "The browser tests fetch axe-core with npm: install the package npm." >&2; exit 2; }
+	npm install --silent --no-save --no-fund --no-audit --prefix $(VENV)/axe axe-core@$(AXE_VERSION)
 	@touch $@

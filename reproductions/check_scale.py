@@ -25,7 +25,7 @@ SENTENCES = 40
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", nargs="+", default=["small", "broad"])
+    parser.add_argument("--model", nargs="+", default=["small", "fever"])
     arguments = parser.parse_args()
     own = sorted(HERE.glob("*.md"))
     sentences = [sentence for path in sorted(HERE.glob("*.txt")) for _, sentence in read_text(path)]

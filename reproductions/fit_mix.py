@@ -134,7 +134,7 @@ def record(
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--models", nargs="+", default=["small", "broad"])
+    parser.add_argument("--models", nargs="+", default=["small", "fever"])
     arguments = parser.parse_args()
     trained, held = read_groups(arguments.data)
     _, seen, seen_gold, _ = table(trained)

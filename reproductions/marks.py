@@ -1,7 +1,7 @@
 """Which words are wrong? Token F1 of the marks on contrast pairs: python reproductions/marks.py --data DATA [--fit].
 
 A pair is a claim that a sentence refutes, beside the most similar claim that the same sentence supports (VitaminC), or
-a caption with one word replaced (Breaking NLI, which `broad` was trained on): the words that differ are to be marked.
+a caption with one word replaced (Breaking NLI, which `small` was trained on): the words that differ are to be marked.
 The baseline marks all content words that are absent from the evidence. `--fit` fits the weights on VitaminC's training
 pairs and writes src/adjudge/serving/check/marks.json; figures are on its dev pairs.
 """
@@ -156,7 +156,7 @@ def _f1_at(threshold: float, scores: Any, owners: Any, contrasts: Sequence[Contr
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--models", nargs="+", default=["small", "broad"])
+    parser.add_argument("--models", nargs="+", default=["small", "fever"])
     parser.add_argument("--fit", action="store_true")
     parser.add_argument("--most", type=int, default=600)
     arguments = parser.parse_args()

@@ -94,7 +94,7 @@ def report(name: str, tally: Tally) -> dict[str, object]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", nargs="+", default=["rules", "small", "broad"])
+    parser.add_argument("--model", nargs="+", default=["rules", "small", "fever"])
     parser.add_argument("--folder", type=Path, default=HERE)
     parser.add_argument("--show", action="store_true", help="print the sentences that came out wrong")
     parser.add_argument("--no-split", action="store_true", help="also measure sentences judged whole")

@@ -9,7 +9,7 @@ import pytest
 
 SHARED_DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 
-pytest_plugins = ["comparison_fixtures", "hand_rows", "serving_fixtures", "training_fixtures"]
+pytest_plugins = ["comparison_fixtures", "hand_rows", "server_fixtures", "serving_fixtures", "training_fixtures"]
 
 
 @pytest.fixture(scope="session")

@@ -28,6 +28,7 @@ CHANGED: dict[str, dict[str, Any]] = {
         "pages": Path("pages.jsonl"),
         "holdout": 0.25,
         "dev": Path("dev.jsonl"),
+        "teacher": Path("verdicts.jsonl"),
         "test": Path("test.jsonl"),
         "gold": Path("gold.jsonl"),
         "field": "retrieved",
@@ -57,6 +58,7 @@ CHANGED: dict[str, dict[str, Any]] = {
         "variant": "paper",
         "weighting": "complement",
         "normalise": "weights",
+        "teacher_share": 0.75,
     },
     "training": {
         "epochs": 1,

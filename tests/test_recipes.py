@@ -100,5 +100,5 @@ def test_the_guard_lets_a_right_answer_pass_and_replaces_a_wrong_one():
     assert len(guard.splitlines()) <= 15
     for written, expected in ((RIGHT, RIGHT), (WRONG, "I am not sure: The Vel bridge was opened in 1934.")):
         space: dict[str, object] = {"ask_model": lambda question, documents, written=written: written}
-        exec(guard.replace('"broad"', '"rules", selector="lexical"'), space)
+        exec(guard.replace('"small"', '"rules", selector="lexical"'), space)
         assert space["answer"]("When?", [DOCUMENT]) == expected  # type: ignore[operator]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from adjudge.objectives.weights import class_balanced_weights
     from adjudge.serving.check.check import CheckOptions
     from adjudge.serving.check.records import Check, CheckedPart, CheckedSentence, State
+    from adjudge.serving.client import AsyncClient, Client
     from adjudge.serving.settings import VerifierSettings
     from adjudge.serving.verifier import Verifier
     from adjudge.types import FEVER_LABELS, Claim, Evidence, Example, Label, LabelSet, Page, Sentence, Verdict
@@ -30,6 +31,7 @@ _HOMES = {
     "adjudge.objectives.weights": ("class_balanced_weights",),
     "adjudge.serving.check.check": ("CheckOptions",),
     "adjudge.serving.check.records": ("Check", "CheckedPart", "CheckedSentence", "State"),
+    "adjudge.serving.client": ("AsyncClient", "Client"),
     "adjudge.serving.settings": ("VerifierSettings",),
     "adjudge.serving.verifier": ("Verifier",),
     "adjudge.types": (
@@ -49,11 +51,13 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [
     "FEVER_LABELS",
     "AdjudgeError",
+    "AsyncClient",
     "Check",
     "CheckOptions",
     "CheckedPart",
     "CheckedSentence",
     "Claim",
+    "Client",
     "Evidence",
     "Example",
     "Label",

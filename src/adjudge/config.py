@@ -44,6 +44,7 @@ def _one_of(name: str, names: Iterable[str]) -> str:
 
 
 Precision = Literal["auto", "fp32", "int16"]
+Runtime = Literal["auto", "light", "torch"]
 Origin = Literal["hub", "registry"]
 """Where an encoder is fetched from."""
 
@@ -59,9 +60,16 @@ class DataSettings(BaseModel):
     holdout: float = Field(
         0, ge=0, lt=1, description="share of entities kept out of training; they are dev where none is given"
     )
+    teacher: Path | None = Field(
+        None, description="another judge's verdicts on the training claims, by id (adjudge predict)"
+    )
     test: Path | None = Field(None, description="claims to predict and score when training is done")
     gold: Path | None = Field(None, description="gold groups of the test claims, for the FEVER score")
     field: Literal["evidence", "retrieved"] = Field("evidence", description="which sentences to train on")
+    single: bool = Field(
+        False,
+        description="each sentence an example: gold ones (score 1) have the claim's label, others are not enough",
+    )
     limit: int | None = Field(
         None, ge=1, description="train on at most this many claims, from the start of the file"
     )
@@ -147,6 +155,12 @@ class ObjectiveSettings(BaseModel):
     normalise: Literal["claims", "weights"] = Field(
         "claims", description="what the loss of a step is divided by: its claims, or their weights"
     )
+    teacher_share: float = Field(
+        0.5,
+        ge=0,
+        le=1,
+        description="of the loss: cross-entropy to data.teacher's probabilities; the rest to gold",
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -198,6 +212,12 @@ class TrainingSettings(BaseModel):
         True, description="keep what frozen layers give; for one pass it saves nothing"
     )
     freeze_embeddings: bool = Field(False, description="keep the backbone's token embeddings as they are")
+    mixup: float = Field(
+        0,
+        ge=0,
+        allow_inf_nan=False,
+        description="mix the states of two claims by Beta(mixup, mixup); 0: not at all",
+    )
     eval_every: int = Field(100, ge=1, description="optimizer steps between evaluations")
     seed: int = Field(0, ge=0, description="decides initial weights, order and dropout")
     shuffle_evidence: bool = Field(True, description="show the sentences of a claim in random order")

@@ -198,8 +198,8 @@ class Span(NamedTuple):
 class ProofStep:
     """A part of the claim, the part of an evidence sentence it was compared with, and how the two relate.
 
-    ``sentence`` is the position of the sentence in the verdict's evidence; it and ``evidence`` are None where
-    no sentence speaks about the part.
+    ``sentence`` is the position of the sentence in the verdict's evidence, None where no sentence speaks about the
+    part; without ``evidence`` it is the sentence's title that does.
     """
 
     claim: Span

@@ -77,6 +77,6 @@ def test_a_model_can_be_shown_without_loading_it(name: str | None, untrained_run
 
 def test_the_models_of_the_package_are_listed() -> None:
     names = [record["name"] for record in json.loads(adjudge("model", "list", "--json").stdout)]
-    assert names == ["small", "broad", "large"]
+    assert names == ["small", "large", "fever"]
     assert "minilm" in adjudge("model", "list").stdout
     assert "no trained judge here" in adjudge("model", "show", "nowhere").stderr

@@ -47,7 +47,7 @@ def test_dropout_acts_in_training_only(encoder: Any, rows: Any, to_batch: Any):
     assert not torch.equal(model(batch).log_probs, model(batch).log_probs)
 
 
-@pytest.mark.parametrize("kind", ["kgat", "mixture", "concat"])
+@pytest.mark.parametrize("kind", ["kgat", "mixture", "concat", "gear"])
 @pytest.mark.parametrize("classes", [2, 4])
 def test_any_number_of_classes_will_do(kind: str, classes: int, encoder: Any, rows: Any, to_batch: Any):
     model = import_object(KINDS[kind])(Backbone(encoder), classes=classes).eval()

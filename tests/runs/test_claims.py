@@ -7,9 +7,10 @@ import pytest
 
 from adjudge.config import RunSettings, settings_from
 from adjudge.errors import ConfigError
-from adjudge.runs.claims import claims_of
+from adjudge.runs.claims import claims_of, single_sentences
 from adjudge.runs.folder import run_id
 from adjudge.training.entities import leading_entity
+from adjudge.types import FEVER_LABELS, Evidence, Example, LabelSet
 
 
 @pytest.fixture
@@ -79,3 +80,29 @@ def test_without_claims_there_is_nothing_to_train_on():
     for values in ({}, {"augment": {}}):
         with pytest.raises(ConfigError, match="data.train is not set"):
             claims_of(settings_from(values))
+
+
+def test_single_sentences_are_labelled_by_whether_they_are_gold():
+    gold, other = Evidence("gold", score=1.0), Evidence("other", score=0.4)
+    examples = [
+        Example(1, "a", (gold, other), "REFUTES"),
+        Example(2, "b", (other, other), "NOT ENOUGH INFO"),
+        Example(3, "c", (other,), "SUPPORTS"),  # what decides it is not known
+    ]
+    made = [(e.id, e.evidence[0].text, e.label) for e in single_sentences(examples, FEVER_LABELS)]
+    assert made == [
+        ("1#0", "gold", "REFUTES"),
+        ("1#1", "other", "NOT ENOUGH INFO"),
+        ("2#0", "other", "NOT ENOUGH INFO"),
+        ("2#1", "other", "NOT ENOUGH INFO"),
+    ]
+    with pytest.raises(ConfigError, match="none of the labels yes, no"):
+        list(single_sentences(examples, LabelSet(("yes", "no"))))
+
+
+def test_a_run_trains_on_single_sentences_where_asked(files: dict[str, Path]):
+    train, _ = claims_of(settings_from({"data": {"train": files["train"], "limit": 3, "single": True}}))
+    assert [(e.id, len(e.evidence), e.label) for e in train][:2] == [
+        ("0#0", 1, "SUPPORTS"),
+        ("0#1", 1, "NOT ENOUGH INFO"),
+    ]

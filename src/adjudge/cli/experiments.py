@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 
 from adjudge.cli.options import JsonOption, takes
 from adjudge.cli.output import command_line, progress_console, show, show_json
+from adjudge.judges.registry import KINDS
 from adjudge.objectives.tables import OBJECTIVES
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 PlanArgument = Annotated[
     str,
     typer.Argument(
-        help="A preset (demo, fever-mini, paper-bert-base, paper-bert-large, paper-roberta-large) or a TOML file."
+        help="A preset (demo, fever-mini, systems, paper-bert-base, paper-bert-large, paper-roberta-large) or a file."
     ),
 ]
 SetOption = Annotated[
@@ -91,6 +92,10 @@ def compare(
     objectives: Annotated[
         str | None, typer.Option(help=f"Which, of {','.join(OBJECTIVES)}; the baseline is always there.")
     ] = None,
+    models: Annotated[
+        str | None,
+        typer.Option(help=f"Which, of {','.join(KINDS)}; the others are compared with the first."),
+    ] = None,
     variant: Annotated[
         str | None,
         typer.Option(help="paper, released (what the published code computes), or paper,released."),
@@ -109,7 +114,7 @@ def compare(
 ) -> None:
     """Run objectives side by side and test their differences: the paper's table.
 
-    The plan is a grid: objective × weighting × λ × β × backbone × seed. Finished runs are never repeated and
+    The plan is a grid: objective × weighting × λ × β × backbone × model × seed. Finished runs are never repeated and
     interrupted ones go on where they were, so the command can be given again at any time; with another test file,
     trained runs judge that one and are not trained again.
 
@@ -118,6 +123,10 @@ def compare(
     `adjudge compare demo --jobs 2`
 
     `adjudge compare fever-mini --train train.jsonl.gz --dev tune.jsonl --test dev.jsonl --variant paper,released`
+
+    `adjudge compare systems --train train.jsonl.gz --dev tune.jsonl --test dev.jsonl --gold gold.jsonl`
+
+    `adjudge compare mine.toml --models kgat,gear,concat --objectives ce,sr`
 
     `adjudge compare paper-bert-base --train train.json --dev tune.json --test dev.json --gold dev.jsonl --dry-run`
 
@@ -132,7 +141,7 @@ def compare(
     from adjudge.experiments.plan import read_plan
     from adjudge.experiments.report import comparison_view
 
-    values = settings.plan_values(set_, objectives=objectives, variants=variant, seeds=seeds)
+    values = settings.plan_values(set_, objectives=objectives, models=models, variants=variant, seeds=seeds)
     grid = read_plan(plan, values, {} if title is None else {"title": title})
     folder = out or Path("runs") / Path(plan).stem
     planned = prepare(grid, folder, runs)

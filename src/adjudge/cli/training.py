@@ -172,7 +172,7 @@ def predict(
         if path is not None:
             refuse_overwrite(path, force)
     total = _count(claims)
-    judge = load_judge(model, pick_device(device), precision)
+    judge = load_judge(model, pick_device(device), precision, runtime="torch")
     if isinstance(judge, RowJudge):
         judge = replace(judge, batch_tokens=batch_tokens)
     console = progress_console()

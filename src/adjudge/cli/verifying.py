@@ -37,6 +37,13 @@ def verify(
     ] = None,
     submission: Annotated[Path | None, typer.Option(help="The same as a FEVER submission.")] = None,
     inject_gold: InjectGoldOption = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show what the judge says of its verdict: its proof, its edges.")
+    ] = False,
+    prover: Annotated[
+        str | None,
+        typer.Option(metavar="FOLDER", help="Explain typed claims' verdicts by proofs of this prover."),
+    ] = None,
     force: ForceOption = False,
     ray: RayOption = None,
     cpus_per_worker: Annotated[
@@ -58,6 +65,8 @@ def verify(
 
     `adjudge verify "The bridge opened in 1932." "It has three arches." --corpus documents/ --min-confidence 0.6`
 
+    `adjudge verify "The bridge was opened in 1932." --corpus documents/ --explain --prover runs/prover`
+
     `adjudge verify --claims test.jsonl --corpus wiki --model runs/sr-1 --out verdicts.jsonl
     --submission predictions.jsonl`
 
@@ -78,10 +87,14 @@ def verify(
         ):
             if value:
                 raise ConfigError(f"--{name} goes with --claims FILE; verdicts on typed claims are printed.")
-        _verify_texts(claim, settings, json)
+        _verify_texts(claim, settings, json, explain or prover is not None, prover)
     elif claims is not None:
         if out is None:
             raise ConfigError("Say where the verdicts go: --out FILE.")
+        if explain or prover is not None:
+            raise ConfigError(
+                "--explain and --prover go with typed claims; files of verdicts hold explanations."
+            )
         from adjudge.serving.bulk import BulkJob
 
         job = BulkJob(claims, out, submission, inject_gold, restart=force)
@@ -91,7 +104,9 @@ def verify(
         _verify_file(job, settings, ray, cpus_per_worker, gpus_per_worker, json)
 
 
-def _verify_texts(claims: list[str], settings: VerifierSettings, json: bool) -> None:
+def _verify_texts(
+    claims: list[str], settings: VerifierSettings, json: bool, explain: bool, prover: str | None
+) -> None:
     from rich.padding import Padding
 
     from adjudge.cli.evidence import open_with_progress
@@ -107,12 +122,16 @@ def _verify_texts(claims: list[str], settings: VerifierSettings, json: bool) -> 
     verifier = Verifier(settings)
     index = open_with_progress(settings.corpus, settings.selector)
     verdicts = list(verifier.verify_many(texts, verifier.search(index)))
+    if prover is not None:
+        from adjudge.judges.proof.prover import load_prover
+
+        verdicts = list(load_prover(prover).explain(verdicts))
     if json:
         records = [verdict_record(verdict) for verdict in verdicts]
         show_json(records if len(records) > 1 else records[0])
         return
     for position, verdict in enumerate(verdicts):
-        show(Padding(verdict_view(verdict), (min(position, 1), 0, 0, 0)))
+        show(Padding(verdict_view(verdict, explain), (min(position, 1), 0, 0, 0)))
 
 
 def _verify_file(

@@ -39,7 +39,7 @@ def verdict_record(verdict: Verdict) -> dict[str, Any]:
         "claim": verdict.claim,
         "label": verdict.label,
         "probabilities": {label: round(p, 6) for label, p in verdict.probabilities.items()},
-        "evidence": [_evidence_record(sentence) for sentence in verdict.evidence],
+        "evidence": [evidence_record(sentence) for sentence in verdict.evidence],
     }
     if verdict.reason is not None:
         record["reason"] = verdict.reason
@@ -52,7 +52,8 @@ def verdict_record(verdict: Verdict) -> dict[str, Any]:
     return record
 
 
-def _evidence_record(sentence: Evidence) -> dict[str, Any]:
+def evidence_record(sentence: Evidence) -> dict[str, Any]:
+    """A sentence as JSON shows it: what is unknown left out."""
     record = asdict(
         replace(sentence, links=())
     )  # what led from sentence to sentence says nothing to a reader

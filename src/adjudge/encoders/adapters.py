@@ -17,8 +17,9 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn.functional import linear
 
-SCALE = 2.0
-"""Common rates (1e-4 to 5e-4) suit differences of this scale."""
+from adjudge.encoders.known import ADAPTER_SCALE
+
+SCALE = ADAPTER_SCALE
 
 
 class AdaptedLinear(nn.Module):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -23,6 +24,8 @@ class Batch:
         row_of: (B, N) the row in each slot; 0 where the slot is absent.
         present: (B, N) which slots take part.
         states: (R, L, d) outputs of the frozen lower layers, when they are cached.
+        partner: (B,) the claim that each is mixed with in training (mixup), or None.
+        share: what a claim keeps of itself when it is mixed.
     """
 
     input_ids: Tensor
@@ -32,6 +35,8 @@ class Batch:
     row_of: Tensor
     present: Tensor
     states: Tensor | None = None
+    partner: Tensor | None = None
+    share: float = 1.0
 
     def __len__(self) -> int:
         return len(self.row_of)
@@ -49,9 +54,24 @@ class Batch:
         position = torch.arange(self.input_ids.shape[1], device=self.input_ids.device)
         return (position >= self.segment[:, None]) & (position < self.lengths[:, None])
 
+    def mix(self, states: Tensor) -> Tensor:
+        """Mixup: (B, …) states of claims → share · own + (1 − share) · partner's, where claims are to be mixed.
+
+        States of slots (B, N, d) are mixed where both claims have the slot.
+        """
+        if self.partner is None:
+            return states
+        mixed = self.share * states + (1 - self.share) * states[self.partner]
+        if states.ndim == 2:
+            return mixed
+        both = (self.present & self.present[self.partner])[..., None]
+        return torch.where(both, mixed, states)
+
     def to(self, device: torch.device | str) -> Batch:
         """The same batch on another device."""
-        moved = {name: value.to(device) for name, value in vars(self).items() if isinstance(value, Tensor)}
+        moved: dict[str, Any] = {
+            name: value.to(device) for name, value in vars(self).items() if isinstance(value, Tensor)
+        }
         return replace(self, **moved)
 
 

@@ -5,17 +5,20 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from torch import Tensor
 
-from adjudge.encoders.batch import Batch
 from adjudge.encoders.rows import RowWriter, TokenRow
 from adjudge.io.chunks import chunks
 from adjudge.types import ClaimId, Example, LabelSet
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
+    from adjudge.encoders.batch import Batch
 
 NO_LABEL = -1
 CHUNK = 512
@@ -82,10 +85,16 @@ class Dataset:
 
     def gold(self, claims: Sequence[int]) -> Tensor:
         """(B,) class indices of some claims."""
+        import torch
+
         return torch.from_numpy(self.labels[np.asarray(claims)])
 
     def batch(self, claims: Sequence[int], shuffle: torch.Generator | None = None) -> Batch:
         """Some claims as tensors; with ``shuffle`` each claim's rows come in random order."""
+        import torch
+
+        from adjudge.encoders.batch import Batch
+
         rows_of = [self._rows(claim, shuffle) for claim in claims]
         rows = np.concatenate(rows_of)
         starts = self.row_start[rows]
@@ -114,6 +123,8 @@ class Dataset:
         rows = np.arange(self.claim_start[claim], self.claim_start[claim + 1])
         if shuffle is None or len(rows) == 1:
             return rows
+        import torch
+
         shuffled: npt.NDArray[np.int64] = rows[torch.randperm(len(rows), generator=shuffle).numpy()]
         return shuffled
 
@@ -148,6 +159,8 @@ def shuffle_evidence(
     Where one row holds all sentences of a claim, ``Dataset.batch`` cannot reorder them; gold sentences
     stand first in training files, and a model that reads them in order would learn that.
     """
+    import torch
+
     generator = torch.Generator().manual_seed(seed)
     for example in examples:
         sentences = example.evidence[:max_evidence]
@@ -195,6 +208,8 @@ def _starts(lengths: list[int]) -> npt.NDArray[Any]:
 
 def _slots(counts: list[int]) -> tuple[Tensor, Tensor]:
     """(B, N) row of each slot and whether it is present, for rows laid one claim after another."""
+    import torch
+
     count = torch.tensor(counts)
     slot = torch.arange(int(count.max()))
     present = slot < count[:, None]

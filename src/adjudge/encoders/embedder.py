@@ -14,6 +14,8 @@ from adjudge.types import FEVER_LABELS, Example
 
 if TYPE_CHECKING:
     from adjudge.encoders.backbone import Backbone
+    from adjudge.encoders.dataset import Dataset
+    from adjudge.encoders.light import LightEncoder
 
 MAX_TOKENS = 128
 BATCH_TOKENS = 4096
@@ -35,7 +37,7 @@ class Embedder:
 
     def __init__(
         self,
-        backbone: Backbone,
+        backbone: Backbone | LightEncoder,
         tokenizer: Any,
         remembered: int = REMEMBERED,
         name: str = "",
@@ -43,8 +45,7 @@ class Embedder:
     ) -> None:
         from adjudge.encoders.rows import Layout, RowWriter
 
-        self.backbone = backbone.eval()
-        self.backbone.pooling = "mean"
+        self.backbone = backbone
         self.max_tokens = min(MAX_TOKENS, backbone.max_length or MAX_TOKENS)
         self._writer = RowWriter(tokenizer, Layout(max_length=self.max_tokens))
         self._remembered = remembered
@@ -52,10 +53,22 @@ class Embedder:
         self._name, self._sha256 = name, sha256
 
     @classmethod
-    def load(cls, backbone: str = "minilm", device: Any = "cpu", precision: str = "fp32") -> Embedder:
-        """The embedder on a backbone by name; see ``set_precision`` for ``precision``."""
-        from adjudge.encoders.backbone import Backbone
+    def load(
+        cls,
+        backbone: str = "minilm",
+        device: Any = "cpu",
+        precision: str = "fp32",
+        runtime: str = "auto",
+    ) -> Embedder:
+        """The embedder on a backbone by name; see ``set_precision`` for ``precision``, ``runtime`` for ``runtime``."""
         from adjudge.encoders.loading import backbone_sha256, load_encoder
+        from adjudge.encoders.runtime import light_precision, read_light, runs_light
+
+        if runs_light(device, precision, runtime):
+            light = read_light(backbone, light_precision(precision))
+            if light is not None:
+                return cls(*light, name=backbone, sha256=backbone_sha256(backbone))
+        from adjudge.encoders.backbone import Backbone
         from adjudge.encoders.precision import set_precision
 
         encoder, tokenizer = load_encoder(backbone)
@@ -67,9 +80,12 @@ class Embedder:
     def identity(self) -> Mapping[str, Any]:
         """What decides the vectors: the encoder's name and weights, and how much of a text it reads."""
         if self._sha256 is None:
+            import torch
+
             from adjudge.encoders.tensors import weights_hash
 
-            self._sha256 = weights_hash(self.backbone)
+            if isinstance(self.backbone, torch.nn.Module):
+                self._sha256 = weights_hash(self.backbone)
         return {"name": self._name, "sha256": self._sha256, "max_tokens": self.max_tokens}
 
     def clear_cache(self) -> None:
@@ -96,23 +112,44 @@ class Embedder:
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """(n, d) unit rows in the order of the texts, none taken from or kept in the cache."""
-        import torch
-
         from adjudge.encoders.dataset import cut_into_batches, tokenize
 
         # A text is a claim without evidence: one row, [CLS] text [SEP].
         rows = tokenize((Example(0, text) for text in texts), self._writer, FEVER_LABELS)
         vectors = np.empty((len(texts), self.backbone.hidden_size), dtype=np.float32)
-        device = next(self.backbone.parameters()).device
         order = np.argsort(rows.claim_tokens(), kind="stable").tolist()
         for numbers in cut_into_batches(rows, order, BATCH_TOKENS):
-            with torch.inference_mode():
-                pooled = self.backbone(rows.batch(numbers).to(device)).pooled.float()
-                vectors[numbers] = torch.nn.functional.normalize(pooled, dim=-1).cpu().numpy()
+            pooled = _mean_states(self.backbone, rows, numbers)
+            size = np.sqrt(np.einsum("nd,nd->n", pooled, pooled))[:, None]
+            vectors[numbers] = pooled / np.maximum(size, 1e-12)
         return vectors
 
 
+def _mean_states(
+    backbone: Backbone | LightEncoder, rows: Dataset, numbers: list[int]
+) -> npt.NDArray[np.float32]:
+    """(n, d) the mean of the token states of some rows."""
+    from adjudge.encoders.light import LightEncoder
+
+    if isinstance(backbone, LightEncoder):
+        return backbone.pooled(rows, numbers)[0]
+    import torch
+
+    backbone.eval()
+    backbone.pooling = "mean"
+    with torch.inference_mode():
+        batch = rows.batch(numbers).to(next(backbone.parameters()).device)
+        states: npt.NDArray[np.float32] = backbone(batch).pooled.float().cpu().numpy()
+    return states
+
+
+def load_embedder(
+    backbone: str = "minilm", device: Any = "cpu", precision: str = "auto", runtime: str = "auto"
+) -> Embedder:
+    """The process's one embedder on this backbone, device, precision and runtime: what embeds shares it."""
+    return _load_embedder(backbone, str(device), precision, runtime)
+
+
 @lru_cache(maxsize=4)
-def load_embedder(backbone: str = "minilm", device: Any = "cpu", precision: str = "auto") -> Embedder:
-    """The process's one embedder on this backbone, device and precision: what embeds shares it."""
-    return Embedder.load(backbone, device, precision)
+def _load_embedder(backbone: str, device: str, precision: str, runtime: str) -> Embedder:
+    return Embedder.load(backbone, device, precision, runtime)

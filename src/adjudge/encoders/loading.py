@@ -5,16 +5,12 @@ from __future__ import annotations
 import json
 import string
 from collections.abc import Callable
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import torch
-
-from adjudge.encoders.families import build_encoder, read_encoder
 from adjudge.encoders.tokenizing import FastTokenizer, read_tokenizer
 from adjudge.errors import ConfigError
-from adjudge.io.files import sha256
+from adjudge.io.digests import digest_of
 
 PUBLISHED_SHA256 = {
     "minilm": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
@@ -46,6 +42,7 @@ def load_encoder(name: str) -> tuple[Any, Any]:
         backbone_sha256(name)  # refuses another model under this name
     if (known := read_folder(Path(location))) is not None:
         return known
+    import torch
     from transformers import AutoModel, AutoTokenizer
 
     tokenizer = from_hub(name, lambda: AutoTokenizer.from_pretrained(location, trust_remote_code=False))
@@ -60,6 +57,8 @@ def read_folder(folder: Path, *, weights: bool = True) -> tuple[Any, Any] | None
 
     Without ``weights`` the encoder's are left to be loaded. A folder that asks for code of its own is refused.
     """
+    from adjudge.encoders.families import read_encoder
+
     refuse_code(folder)
     tokenizer = read_tokenizer(folder) if folder.is_dir() else None
     encoder = None if tokenizer is None else read_encoder(folder, weights=weights)
@@ -124,8 +123,7 @@ def backbone_sha256(name: str) -> str:
     if name == "tiny":
         return "tiny"
     path = _weights_file(name)
-    status = path.stat()
-    digest = _sha256_of(path, status.st_size, status.st_mtime_ns)
+    digest = digest_of(path)
     expected = PUBLISHED_SHA256.get(name, digest)
     if digest != expected:
         raise ConfigError(
@@ -133,12 +131,6 @@ def backbone_sha256(name: str) -> str:
             f"{HUB_NAMES[name].partition('/')[2]}; {_HOW_TO_GET[name]}."
         )
     return digest
-
-
-@lru_cache(maxsize=16)
-def _sha256_of(path: Path, size: int, changed: int) -> str:
-    """Once for a file as it is: a judge and an embedder on one encoder ask for the same."""
-    return sha256(path)
 
 
 def _weights_file(name: str) -> Path:
@@ -174,7 +166,10 @@ def from_hub(name: str, load: Callable[[], Any]) -> Any:
 
 def tiny_encoder(seed: int = 0) -> tuple[Any, Any]:
     """A two-layer random BERT whose word pieces are letters and pairs of letters: for tests and dry runs."""
+    import torch
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+
+    from adjudge.encoders.families import build_encoder
 
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     single = list(string.ascii_lowercase + string.digits + string.punctuation)

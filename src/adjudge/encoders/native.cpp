@@ -251,39 +251,48 @@ inline void multiply(const int16_t *rows, int64_t stride, const int16_t *panel, 
 }
 #endif
 
+// y (count, outputs) of rows that are whole numbers already; `rows` has room for whole blocks of them.
+void multiply_rows(const int16_t *rows, const float *row_scale, int64_t count, const int16_t *panels, const float *scales,
+                   const float *bias, float *y, int64_t depth, int64_t outputs) {
+    const int64_t pairs = (depth + 1) / 2, stride = pairs * 2;
+    int32_t sums[BLOCK * PANELS * PANEL];
+    for (int64_t first = 0; first < outputs; first += PANELS * PANEL) {
+        const int16_t *panel = panels + first * stride;
+        const int64_t width = std::min<int64_t>(PANELS * PANEL, outputs - first);
+        const bool whole = width > (PANELS - 1) * PANEL;  // there is a last panel
+        const int64_t across = whole ? PANELS * PANEL : PANEL;
+        for (int64_t r = 0; r < count; r += BLOCK) {
+            const int64_t height = std::min<int64_t>(BLOCK, count - r);
+            if (whole)
+                multiply<PANELS>(rows + r * stride, stride, panel, PANEL * stride, pairs, sums);
+            else
+                multiply<1>(rows + r * stride, stride, panel, PANEL * stride, pairs, sums);
+            for (int64_t i = 0; i < height; i++) {
+                float *out = y + (r + i) * outputs + first;
+                for (int64_t o = 0; o < width; o++)
+                    out[o] = float(sums[i * across + o]) * (row_scale[r + i] * scales[first + o]) + bias[first + o];
+            }
+        }
+    }
+}
+
 void linear_rows(const float *x, const int16_t *panels, const float *scales, const float *bias, float *y, int64_t depth,
                  int64_t outputs, int64_t from, int64_t to) {
-    const int64_t pairs = (depth + 1) / 2, stride = pairs * 2;
+    const int64_t stride = (depth + 1) / 2 * 2;
     std::vector<int16_t> rows(CHUNK * stride);  // an odd last column stays 0
     float row_scale[CHUNK];
-    int32_t sums[BLOCK * PANELS * PANEL];
     for (int64_t start = from; start < to; start += CHUNK) {
         const int64_t count = std::min<int64_t>(CHUNK, to - start);
         for (int64_t r = 0; r < count; r++)
             row_scale[r] = quantize(x + (start + r) * depth, depth, &rows[r * stride]);
-        for (int64_t first = 0; first < outputs; first += PANELS * PANEL) {
-            const int16_t *panel = panels + first * stride;
-            const int64_t width = std::min<int64_t>(PANELS * PANEL, outputs - first);
-            const bool whole = width > (PANELS - 1) * PANEL;  // there is a last panel
-            const int64_t across = whole ? PANELS * PANEL : PANEL;
-            for (int64_t r = 0; r < count; r += BLOCK) {
-                const int64_t height = std::min<int64_t>(BLOCK, count - r);
-                if (whole)
-                    multiply<PANELS>(&rows[r * stride], stride, panel, PANEL * stride, pairs, sums);
-                else
-                    multiply<1>(&rows[r * stride], stride, panel, PANEL * stride, pairs, sums);
-                for (int64_t i = 0; i < height; i++) {
-                    float *out = y + (start + r + i) * outputs + first;
-                    for (int64_t o = 0; o < width; o++)
-                        out[o] = float(sums[i * across + o]) * (row_scale[r + i] * scales[first + o]) + bias[first + o];
-                }
-            }
-        }
+        multiply_rows(rows.data(), row_scale, count, panels, scales, bias, y + start * outputs, depth, outputs);
     }
 }
 #endif
 
 }  // namespace
+
+#include "native_encoder.h"
 
 extern "C" {
 

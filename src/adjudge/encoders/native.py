@@ -1,4 +1,4 @@
-"""The native library: native.cpp, built for this machine when first needed, kept in the user's cache.
+"""The native library: native.cpp and what it includes, built for this machine when first needed, kept in a cache.
 
 Nothing depends on it. Without a compiler, with a cache that cannot be written, or with ``ADJUDGE_NATIVE=0``
 in the environment, the same is computed in plain PyTorch. ``native().status`` says which it is.
@@ -15,16 +15,17 @@ import subprocess
 import sys
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from adjudge.errors import AdjudgeError
 from adjudge.io.cache import foreign, user_cache
 from adjudge.io.files import sha256
 from adjudge.io.temporary import sweep, temporary_folder
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
+SOURCE, INCLUDED = "native.cpp", ("native_encoder.h",)
 SWITCH = "ADJUDGE_NATIVE"
 FLAGS = ("-O3", "-march=native", "-std=c++17", "-fPIC", "-pthread")
 THREADS = (("-fopenmp",), ())
@@ -58,7 +59,7 @@ def load(folder: Path) -> Native:
     only if it is what it was, if it is the user's own, and if nobody else can write it. Several processes may build at
     the same time: each writes a file of its own and moves it into place.
     """
-    source = Path(__file__).with_name("native.cpp")
+    source = Path(__file__).with_name(SOURCE)
     compiler = os.environ.get("CXX") or next(filter(None, map(shutil.which, ("c++", "g++", "clang++"))), None)
     if compiler is None:
         return Native(None, "plain PyTorch: no C++ compiler")
@@ -100,6 +101,8 @@ def _key(source: Path, compiler: str, threads: tuple[str, ...]) -> str:
     found = path.stat()
     parts = (FLAGS, threads, LINK, sys.platform, platform.machine(), _processor())
     digest = hashlib.sha256(source.read_bytes())
+    for name in INCLUDED:
+        digest.update(source.with_name(name).read_bytes())
     digest.update(repr((*parts, str(path), found.st_size, found.st_mtime_ns)).encode())
     return digest.hexdigest()[:32]
 
@@ -138,6 +141,10 @@ def _declare_functions(library: Any) -> Any:
     library.adjudge_linear.argtypes = [pointer] * 5 + [size] * 3 + [threads]
     library.adjudge_dropout.argtypes = [pointer] * 2 + [size, ctypes.c_uint64, ctypes.c_double, threads]
     library.adjudge_half_products.argtypes = [pointer] * 3 + [size] * 2 + [threads]
+    library.adjudge_encode.argtypes = [
+        *([pointer] * 2 + [size, pointer] + [size] * 4),
+        *(threads, ctypes.c_double, pointer, size, threads),
+    ]
     library.adjudge_nearest_codes.argtypes = [pointer] * 3 + [size] * 4 + [threads]
     library.adjudge_nearest_codes.restype = size
     for function in (
@@ -146,6 +153,7 @@ def _declare_functions(library: Any) -> Any:
         library.adjudge_pool_backward,
         library.adjudge_linear,
         library.adjudge_dropout,
+        library.adjudge_encode,
     ):
         function.restype = None
     for function in (library.adjudge_has_half, library.adjudge_has_int16, library.adjudge_prefers_int16):
@@ -155,11 +163,15 @@ def _declare_functions(library: Any) -> Any:
 
 def is_usable_on(tensor: Tensor) -> bool:
     """Whether the library computes on this tensor: single precision, on the CPU, and it is there."""
+    import torch
+
     return tensor.dtype == torch.float32 and tensor.device.type == "cpu" and native().library is not None
 
 
 def pool(similarity: Tensor, mask: Tensor) -> Tensor:
     """Σ_j m_j exp(−(M_ij − μ_k)² / 2σ_k²) for the grid of ``kernels``: contiguous (…, J) → (…, 21)."""
+    import torch
+
     pooled = similarity.new_empty(*similarity.shape[:-1], 21)
     rows, columns = pooled.numel() // 21, similarity.shape[-1]
     native().library.adjudge_pool(
@@ -170,6 +182,8 @@ def pool(similarity: Tensor, mask: Tensor) -> Tensor:
 
 def pool_backward(similarity: Tensor, mask: Tensor, gradient: Tensor) -> Tensor:
     """The gradient of :func:`pool` in ``similarity``."""
+    import torch
+
     result = torch.empty_like(similarity)
     gradient = gradient.contiguous()
     rows, columns = gradient.numel() // 21, similarity.shape[-1]
@@ -187,6 +201,8 @@ def pool_backward(similarity: Tensor, mask: Tensor, gradient: Tensor) -> Tensor:
 
 def dropout(x: Tensor, share: float, seed: int) -> Tensor:
     """Zero for a share of the numbers of a contiguous tensor, the others divided by 1 − share."""
+    import torch
+
     dropped = torch.empty_like(x)
     native().library.adjudge_dropout(
         x.data_ptr(), dropped.data_ptr(), x.numel(), seed, share, torch.get_num_threads()

@@ -23,6 +23,7 @@ class Layout:
         one_row: claim and all evidence in one row, rather than a row for each sentence.
         titles: whether the page's title stands before the sentence.
         max_evidence: sentences read of a claim, the first ones.
+        joined_row: after the rows of the sentences, one that holds all of them.
         empty_rows: pad every claim to this many rows with empty rows (the published code does).
     """
 
@@ -30,6 +31,7 @@ class Layout:
     one_row: bool = False
     titles: bool = True
     empty_rows: int = 0
+    joined_row: bool = False
     max_evidence: int | None = None
 
 
@@ -97,6 +99,7 @@ class RowWriter:
             rows = [self._joined(claim, evidence)]
         else:
             rows = [self._row(claim, title, sentence) for title, sentence in evidence]
+            rows += [self._joined(claim, evidence)] if self.layout.joined_row else []
         missing = max(0, self.layout.empty_rows - len(rows))
         return rows + [TokenRow([self.pad] * self.layout.max_length, self.layout.max_length, False)] * missing
 

@@ -19,12 +19,11 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
+from adjudge.encoders.mapped import DELTA, SCALE
 from adjudge.io.temporary import temporary_file
 
 LARGE = 4096
 """Matrices of more numbers than this are rounded."""
-DELTA, SCALE = "@delta", "@scale"
-
 Tensors = Mapping[str, Tensor]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -60,17 +61,23 @@ class FastTokenizer:
 
 def read_tokenizer(folder: Path) -> FastTokenizer | None:
     """The tokenizer of a folder, or None where it has no ``tokenizer.json`` or does not name its special tokens."""
-    from tokenizers import Tokenizer
-
     files = {name: (folder / name).read_bytes() for name in _FILES if (folder / name).is_file()}
     if TOKENIZER not in files:
         return None
     try:
         special = _special_tokens(files)
-        tokenizer = Tokenizer.from_str(files[TOKENIZER].decode())
+        tokenizer = _parse(files[TOKENIZER])
     except Exception as error:  # the library raises nothing more specific
         raise ConfigError(f"{folder}: damaged tokenizer ({error}).") from None
     return FastTokenizer(tokenizer, special, files) if len(special) == len(_SPECIAL) else None
+
+
+@lru_cache(maxsize=4)
+def _parse(content: bytes) -> Any:
+    """One tokenizer for equal files: a judge and an embedder on one encoder share it."""
+    from tokenizers import Tokenizer
+
+    return Tokenizer.from_str(content.decode())
 
 
 def _special_tokens(files: dict[str, bytes]) -> dict[str, str]:

@@ -24,11 +24,15 @@ PAPER = "paper: the claims reported on also chose checkpoint and run"
 def prepare(plan: Plan, folder: Path, runs: Path | None = None) -> list[Job]:
     """Make up the plan's data where it asks for it, and give every run its folder: the hash of what trains it."""
     made = {} if plan.world is None else _world_files(plan.world, folder)
+    several = len({arm.model for arm in plan.arms}) > 1
     jobs = []
     for settings in plan.runs:
         settings = with_data(settings, **made)
         arm, seed = Arm.of(settings, tuned=True), settings.training.seed
-        jobs.append(Job(f"{arm.name}, seed {seed}", settings, (runs or folder / "runs") / run_id(settings)))
+        model = f"{arm.model}, " if several else ""
+        jobs.append(
+            Job(f"{model}{arm.name}, seed {seed}", settings, (runs or folder / "runs") / run_id(settings))
+        )
     return jobs
 
 
@@ -96,6 +100,7 @@ def _write_record(folder: Path, plan: Plan, jobs: Sequence[Job], command: str, p
         "test": str(data.test),
         "gold": None if data.gold is None else str(data.gold),
         "judgement": judgement_id(data),
+        "absent": dict(plan.absent),
         "runs": [
             {
                 "arm": asdict(plan.arm(job.settings)),

@@ -1,10 +1,10 @@
-"""A plan: the grid objective × weighting × λ × β × backbone × variant × seed, written out as runs."""
+"""A plan: the grid objective × weighting × λ × β × backbone × model × variant × seed, written out as runs."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -20,6 +20,7 @@ from pydantic import (
 
 from adjudge.config import DEFAULT_EVIDENCE, RunSettings, merge, problems_in, read_toml
 from adjudge.errors import ConfigError
+from adjudge.experiments.models import ModelEntry, model_name
 from adjudge.objectives.tables import OBJECTIVES
 from adjudge.runs.folder import FILES
 
@@ -27,6 +28,9 @@ FOLDER = Path(__file__).parents[1] / "presets" / "compare"
 
 GRID_DECIDES = ("objective", "model.backbone", "training.seed")
 """What the grid sets in every run, so that ``[run]`` may not."""
+
+MODELS_DECIDE = ("model.kind", "model.options")
+"""What it sets as well where it names models."""
 
 COMPLEMENTARY = tuple(name for name, objective in OBJECTIVES.items() if objective.complement != {})
 """Objectives with complement terms, and so with a λ."""
@@ -102,6 +106,13 @@ class Grid(BaseModel):
     objectives: tuple[ObjectiveName, ...] = tuple(OBJECTIVES)
     weighting: tuple[bool, ...] = (False, True)
     backbones: tuple[str, ...] = ("minilm",)
+    models: tuple[ModelEntry, ...] = Field(
+        (),
+        description="kinds of model, the first the one others are compared with; none: that of [run.model]",
+    )
+    absent: dict[str, str] = Field(
+        default_factory=dict, description="systems without a run, and why; the report has a row of each"
+    )
     variants: tuple[Variant, ...] = ("paper",)
     released: tuple[ObjectiveName, ...] = Field(
         tuple(OBJECTIVES), description="objectives that the variant released is run for"
@@ -119,6 +130,13 @@ class Grid(BaseModel):
         if not isinstance(values, Mapping):
             values = dict.fromkeys(COMPLEMENTARY, values)
         return dict.fromkeys(COMPLEMENTARY, DEFAULT_LAMBDA) | dict(values)
+
+    @field_validator("models")
+    @classmethod
+    def _one_of_each(cls, entries: tuple[ModelEntry, ...]) -> tuple[ModelEntry, ...]:
+        if len({entry.name for entry in entries}) < len(entries):
+            raise ValueError("holds a model twice")
+        return entries
 
     _beta_axis = field_validator("beta", mode="before")(_as_axis)
     _once_each = field_validator(
@@ -147,7 +165,10 @@ class PlanFile(BaseModel):
 
 @dataclass(frozen=True)
 class Arm:
-    """A row of the results table: what is compared, whatever the seed. ``tuned`` names λ and β, of several tried."""
+    """A row of the results table: what is compared, whatever the seed. ``tuned`` names λ and β, of several tried.
+
+    Arms of one ``group``, a model on a backbone, differ in the objective alone.
+    """
 
     backbone: str
     objective: str
@@ -156,6 +177,7 @@ class Arm:
     lam: float | None = None
     beta: float | None = None
     tuned: bool = False
+    model: str = "kgat"
 
     @classmethod
     def of(cls, settings: RunSettings, tuned: bool = False) -> Arm:
@@ -169,11 +191,17 @@ class Arm:
             None if objective.name == "ce" else objective.lam,
             objective.beta,
             tuned,
+            model_name(settings.model),
         )
 
     @property
+    def group(self) -> tuple[str, str]:
+        """Backbone and model."""
+        return self.backbone, self.model
+
+    @property
     def name(self) -> str:
-        """What a reader calls it within its backbone, such as ``SR + weighting (released)``."""
+        """What a reader calls it within its group, such as ``SR + weighting (released)``."""
         released = " (released)" if self.variant == "released" else ""
         short = self.objective.upper() + (" + weighting" if self.weighted else "") + released
         return short + (self.parameters if self.tuned else "")
@@ -189,18 +217,22 @@ class Arm:
 
     @property
     def is_baseline(self) -> bool:
-        """Whether the others of its backbone are measured against it."""
+        """Whether the others of its group are measured against it."""
         return (self.objective, self.weighted, self.variant) == ("ce", False, "paper")
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The runs of a comparison, the baseline's first for each backbone; ``tuned`` where several λ or β are tried."""
+    """The runs of a comparison, the baseline's first for each group; ``tuned`` where several λ or β are tried.
+
+    ``absent`` names systems that have no run, and says why.
+    """
 
     title: str
     runs: tuple[RunSettings, ...]
     world: WorldSettings | None = None
     tuned: bool = False
+    absent: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def arms(self) -> tuple[Arm, ...]:
@@ -244,11 +276,16 @@ def make_plan(values: Mapping[str, Any], location: str = "plan") -> Plan:
 
 
 def expand(file: PlanFile, baseline: bool = True) -> Plan:
-    """Every run of a plan, with or without those of the baseline."""
-    arms = [arm for arm in _arms(file.grid) if baseline or not arm.is_baseline]
-    runs = tuple(_settings(file.run, arm, seed) for arm in arms for seed in file.grid.seeds)
-    tuned = len({(arm.backbone, arm.name) for arm in arms}) < len(arms)
-    return Plan(file.title, runs, file.world, tuned)
+    """Every run of a plan, with or without those of the baselines."""
+    arms, runs = [], []
+    for backbone, entry in itertools.product(file.grid.backbones, file.grid.models or (None,)):
+        base = file.run if entry is None else entry.apply(file.run)
+        for arm in _arms(file.grid, backbone, model_name(base.model)):
+            if baseline or not arm.is_baseline:
+                arms.append(arm)
+                runs += [_settings(base, arm, seed) for seed in file.grid.seeds]
+    tuned = len({(arm.group, arm.name) for arm in arms}) < len(arms)
+    return Plan(file.title, tuple(runs), file.world, tuned, file.grid.absent)
 
 
 def check_plan(
@@ -260,7 +297,7 @@ def check_plan(
         values: nested values, as from TOML.
         needed: data files without which there is nothing to run.
     """
-    problems = list(_set_by_the_grid(values.get("run", {})))
+    problems = list(_set_by_the_grid(values))
     try:
         file = PlanFile.model_validate(values)
     except ValidationError as error:
@@ -268,9 +305,11 @@ def check_plan(
     return file, problems + _file_problems(file, needed)
 
 
-def _set_by_the_grid(run: object) -> Iterator[str]:
-    for setting in GRID_DECIDES:
-        values: Any = run
+def _set_by_the_grid(plan: Mapping[str, Any]) -> Iterator[str]:
+    grid = plan.get("grid")
+    models = isinstance(grid, Mapping) and grid.get("models")
+    for setting in (*GRID_DECIDES, *(MODELS_DECIDE if models else ())):
+        values: Any = plan.get("run")
         for part in setting.split("."):
             values = values.get(part) if isinstance(values, Mapping) else None
         if values is not None:
@@ -306,14 +345,13 @@ def _settings(run: RunSettings, arm: Arm, seed: int) -> RunSettings:
     return RunSettings.model_validate(merge(run.model_dump(exclude_unset=True), layer))
 
 
-def _arms(grid: Grid) -> Iterator[Arm]:
-    for backbone in grid.backbones:
-        yield Arm(backbone, "ce", weighted=False)
-        for objective, weighted, variant in itertools.product(grid.objectives, grid.weighting, grid.variants):
-            # Without weights, cross-entropy is the same in both variants: the baseline.
-            if (objective, weighted) == ("ce", False):
-                continue
-            if variant == "released" and objective not in grid.released:
-                continue
-            for lam, beta in grid.pairs(objective, weighted):
-                yield Arm(backbone, objective, weighted, variant, lam, beta)
+def _arms(grid: Grid, backbone: str, model: str) -> Iterator[Arm]:
+    yield Arm(backbone, "ce", weighted=False, model=model)
+    for objective, weighted, variant in itertools.product(grid.objectives, grid.weighting, grid.variants):
+        # Without weights, cross-entropy is the same in both variants: the baseline.
+        if (objective, weighted) == ("ce", False):
+            continue
+        if variant == "released" and objective not in grid.released:
+            continue
+        for lam, beta in grid.pairs(objective, weighted):
+            yield Arm(backbone, objective, weighted, variant, lam, beta, model=model)

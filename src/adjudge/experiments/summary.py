@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -50,7 +50,10 @@ class Spread(NamedTuple):
 
 @dataclass(frozen=True)
 class RunResult:
-    """One finished run; ``folder`` and ``predictions`` are relative to the comparison's folder."""
+    """One finished run; ``folder`` and ``predictions`` are relative to the comparison's folder.
+
+    ``seconds`` is the training's; ``claims_per_second`` was measured on a sample of the test claims.
+    """
 
     seed: int
     folder: str
@@ -58,6 +61,8 @@ class RunResult:
     dev_label_accuracy: float | None
     scores: Scores
     seconds: float
+    parameters: int | None = None
+    claims_per_second: float | None = None
 
 
 @dataclass(frozen=True)
@@ -75,7 +80,7 @@ class Calibration:
 
 @dataclass(frozen=True)
 class BaselineComparison:
-    """An arm's selected run against the baseline's, on the same claims; intervals are of arm − baseline.
+    """An arm's selected run against another's, on the same claims; intervals are of arm − other.
 
     ``mean_label_accuracy`` compares the seeds' average per claim, which no selection of a run has touched.
     """
@@ -89,7 +94,10 @@ class BaselineComparison:
 
 @dataclass(frozen=True)
 class ArmResult:
-    """A row of the table. ``selected`` is the run with the highest LA on the tuning claims."""
+    """A row of the table. ``selected`` is the run with the highest LA on the tuning claims.
+
+    ``model_comparison`` is with the first model of the comparison on the same backbone, under the same objective.
+    """
 
     arm: Arm
     runs: tuple[RunResult, ...]
@@ -99,11 +107,12 @@ class ArmResult:
     contradiction: Interval | None
     calibration: Calibration | None
     baseline_comparison: BaselineComparison | None
+    model_comparison: BaselineComparison | None = None
 
 
 @dataclass(frozen=True)
 class Summary:
-    """A comparison's results; ``missing`` counts runs that are not finished."""
+    """A comparison's results; ``missing`` counts runs that are not finished, ``absent`` says why systems have none."""
 
     title: str
     command: str
@@ -113,15 +122,21 @@ class Summary:
     arms: tuple[ArmResult, ...]
     missing: int
     protocol: Mapping[str, Any]
+    absent: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def backbones(self) -> tuple[str, ...]:
-        """The backbones in their order."""
-        return tuple(dict.fromkeys(row.arm.backbone for row in self.arms))
+    def groups(self) -> tuple[tuple[str, str], ...]:
+        """Backbone and model of every group of arms, in their order."""
+        return tuple(dict.fromkeys(row.arm.group for row in self.arms))
 
-    def arms_of(self, backbone: str) -> tuple[ArmResult, ...]:
-        """The arms of a backbone, the baseline first."""
-        rows = [row for row in self.arms if row.arm.backbone == backbone]
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models in their order."""
+        return tuple(dict.fromkeys(row.arm.model for row in self.arms))
+
+    def arms_of(self, group: tuple[str, str]) -> tuple[ArmResult, ...]:
+        """The arms of a group, the baseline first."""
+        rows = [row for row in self.arms if row.arm.group == group]
         return tuple(sorted(rows, key=lambda row: not row.arm.is_baseline))
 
     def to_dict(self) -> dict[str, Any]:
@@ -152,7 +167,7 @@ class _JudgedRun:
 
 
 def summarise(folder: Path) -> Summary:
-    """Read a comparison's finished runs and test each arm against the baseline of its backbone.
+    """Read a comparison's finished runs; test arms against the baseline of their group, and models against the first.
 
     Raises:
         DataError: the folder holds no comparison, or a baseline's runs are not finished.
@@ -162,16 +177,12 @@ def summarise(folder: Path) -> Summary:
     judged: dict[Arm, list[_JudgedRun]] = {}
     for run in finished:
         judged.setdefault(Arm(**run["arm"]), []).append(_read_run(folder, record, run))
-    baselines = {arm.backbone: runs for arm, runs in judged.items() if arm.is_baseline}
-    if not judged or (without := sorted({arm.backbone for arm in judged} - set(baselines))):
-        what = f"for {', '.join(without)}" if judged else "and no other run either"
+    baselines = {arm.group: arm for arm in judged if arm.is_baseline}
+    if not judged or (without := sorted({arm.group for arm in judged} - set(baselines))):
+        what = f"for {', '.join(map(', '.join, without))}" if judged else "and no other run either"
         raise DataError(f"{folder}: no finished run of the baseline (CE without weighting) {what} yet.")
-    others = [arm for arm in judged if not arm.is_baseline]
-    tests = [mcnemar(_best(baselines[arm.backbone]).correct, _best(judged[arm]).correct) for arm in others]
-    comparisons = {
-        arm: _compare(test, p, judged[arm], baselines[arm.backbone])
-        for arm, test, p in zip(others, tests, holm([test.p_value for test in tests]), strict=True)
-    }
+    comparisons = _compare_all(judged, {arm: baselines[arm.group] for arm in judged if not arm.is_baseline})
+    models = _compare_all(judged, _first_models(list(judged)))
     runs = [run for runs in judged.values() for run in runs]
     return Summary(
         record["title"],
@@ -179,10 +190,33 @@ def summarise(folder: Path) -> Summary:
         folder,
         runs[0].labels.names,
         runs[0].result.scores.n,
-        tuple(_arm_result(arm, runs, comparisons.get(arm)) for arm, runs in judged.items()),
+        tuple(_arm_result(arm, runs, comparisons.get(arm), models.get(arm)) for arm, runs in judged.items()),
         len(record["runs"]) - len(finished),
         _protocol(record, runs),
+        record.get("absent", {}),
     )
+
+
+def _first_models(arms: Sequence[Arm]) -> dict[Arm, Arm]:
+    """For each arm of another model than the first, the first model's arm of the same backbone and objective."""
+    first = arms[0].model
+    pairs = {arm: replace(arm, model=first) for arm in arms if arm.model != first}
+    return {arm: reference for arm, reference in pairs.items() if reference in arms}
+
+
+def _compare_all(
+    judged: Mapping[Arm, Sequence[_JudgedRun]], pairs: Mapping[Arm, Arm]
+) -> dict[Arm, BaselineComparison]:
+    """Every arm with its reference; Holm's correction over all of them."""
+    tests = [
+        mcnemar(_best(judged[reference]).correct, _best(judged[arm]).correct)
+        for arm, reference in pairs.items()
+    ]
+    adjusted = holm([test.p_value for test in tests])
+    return {
+        arm: _compare(test, p, judged[arm], judged[reference])
+        for (arm, reference), test, p in zip(pairs.items(), tests, adjusted, strict=True)
+    }
 
 
 def read_record(folder: Path) -> dict[str, Any]:
@@ -212,6 +246,7 @@ def _read_run(folder: Path, record: Mapping[str, Any], run: Mapping[str, Any]) -
     run_folder = RunFolder(folder / run["run"])
     labels, manifest = run_folder.settings().data.label_set, run_folder.manifest()
     judgement = run_folder.judgement(record["judgement"])
+    cost = judgement.record()
     judged = outcomes(judgement.predictions, gold_of(record), labels)
     result = RunResult(
         run["seed"],
@@ -220,6 +255,8 @@ def _read_run(folder: Path, record: Mapping[str, Any], run: Mapping[str, Any]) -
         manifest["best_dev_label_accuracy"],
         scores_from_outcomes(judged, labels),
         manifest["seconds"],
+        cost.get("parameters"),
+        cost.get("claims_per_second"),
     )
     return _JudgedRun(result, run_folder, judgement, gold_of(record), labels, judged)
 
@@ -233,7 +270,12 @@ def _best(runs: Sequence[_JudgedRun]) -> _JudgedRun:
     return best_run(runs, lambda run: run.result.dev_label_accuracy)
 
 
-def _arm_result(arm: Arm, runs: Sequence[_JudgedRun], comparison: BaselineComparison | None) -> ArmResult:
+def _arm_result(
+    arm: Arm,
+    runs: Sequence[_JudgedRun],
+    comparison: BaselineComparison | None,
+    model_comparison: BaselineComparison | None,
+) -> ArmResult:
     best = _best(runs)
     scores = [run.result.scores for run in runs]
     fever = [score.fever_score for score in scores if score.fever_score is not None]
@@ -247,6 +289,7 @@ def _arm_result(arm: Arm, runs: Sequence[_JudgedRun], comparison: BaselineCompar
         bootstrap(contradiction_rows(best.outcomes, best.labels), ratio) if eligible else None,
         _calibration(best),
         comparison,
+        model_comparison,
     )
 
 
@@ -304,13 +347,15 @@ def _protocol(record: Mapping[str, Any], runs: Sequence[_JudgedRun]) -> dict[str
     """What a reader must know to trust the table, and to make it again."""
     first = runs[0]
     manifest = first.folder.manifest()
+    several = len({Arm(**run["arm"]).model for run in record["runs"]}) > 1
+    varied = ("backbone", "kind", "options") if several else ("backbone",)
     shared = first.folder.settings().model_dump(mode="json", exclude_none=True)
     return {
         "selection": record["protocol"],
         "gold_injected": record["gold_injected"],
         "seeds": sorted({run.result.seed for run in runs}),
         "data": manifest["data"] | first.judgement.record()["data"],
-        "model": {key: value for key, value in shared["model"].items() if key != "backbone"},
+        "model": {key: value for key, value in shared["model"].items() if key not in varied},
         "training": {key: value for key, value in shared["training"].items() if key != "seed"},
         "limits": {key: shared["data"][key] for key in ("limit", "dev_limit") if key in shared["data"]},
         "seconds": round(sum(run.result.seconds for run in runs), 1),

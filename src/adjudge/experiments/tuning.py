@@ -126,7 +126,7 @@ def read_tuning(
         problems.append("lam: ce has no λ")
     if not weighted and "beta" in search:
         problems.append("beta: without weighting there is no β")
-    for axis in ("backbones", "variants"):
+    for axis in ("backbones", "models", "variants"):
         if base is not None and len(given := getattr(base.grid, axis)) > 1:
             problems.append(
                 f"grid.{axis} names {len(given)}: tune one at a time, as in --set 'grid.{axis}=[\"{given[0]}\"]'"

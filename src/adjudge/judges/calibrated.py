@@ -13,7 +13,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from adjudge.config import problems_in
 from adjudge.errors import ConfigError
 from adjudge.io.files import write_json
-from adjudge.judges.mixed import with_facts
 from adjudge.judges.protocol import Judge
 from adjudge.types import Example, LabelSet, Verdict
 
@@ -97,4 +96,6 @@ def load_calibrated(folder: Path, load: Callable[[str], Judge]) -> CalibratedJud
             f"{path}: was fitted for the labels {', '.join(calibration.labels)}; {calibration.model} answers "
             f"{', '.join(inner.labels)}. Calibrate again."
         )
+    from adjudge.judges.mixed import with_facts
+
     return CalibratedJudge(with_facts(inner) if calibration.facts else inner, calibration)

@@ -15,6 +15,7 @@ class Concat(nn.Module):
 
     one_row = True
     pads_rows = False
+    mixes = True
 
     def __init__(self, backbone: Backbone, classes: int, dropout: float = 0.1) -> None:
         super().__init__()
@@ -25,4 +26,4 @@ class Concat(nn.Module):
     def forward(self, batch: Batch) -> ModelOutput:
         """One row per claim; sentences are not weighed."""
         pooled = self.dropout(self.backbone(batch).pooled)[batch.row_of[:, 0]]  # (B, d)
-        return ModelOutput(log_softmax(self.verdict(pooled).float(), dim=-1))
+        return ModelOutput(log_softmax(self.verdict(batch.mix(pooled)).float(), dim=-1))

@@ -16,27 +16,34 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-import torch
 from pydantic import BaseModel, ConfigDict, ValidationError
 from safetensors import SafetensorError
-from safetensors.torch import load_file
-from torch import Tensor, nn
 
 from adjudge.config import ModelSettings, problems_in
-from adjudge.encoders.loading import backbone_sha256, has_embedded_minilm, load_encoder
+from adjudge.encoders.loading import (
+    backbone_sha256,
+    has_embedded_minilm,
+    load_encoder,
+    locate,
+    refuse_code,
+)
 from adjudge.encoders.loading import read_folder as read_encoder_folder
-from adjudge.encoders.tensors import pack_differences, save_tensors, unpack_differences
+from adjudge.encoders.runtime import light_precision, runs_light
 from adjudge.errors import ConfigError, MissingExtra
+from adjudge.io.digests import digest_of
 from adjudge.io.files import sha256, write_json
 from adjudge.io.jsonl import decode_object
 from adjudge.judges.calibrated import CALIBRATION, load_calibrated
-from adjudge.judges.mixed import with_facts
 from adjudge.judges.protocol import Judge
 from adjudge.judges.registry import LOADERS, PACKAGE_MODELS, RULES, import_object
-from adjudge.judges.row_model import RowJudge, assemble
 from adjudge.types import LabelSet
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+    from adjudge.judges.row_model import RowJudge
 
 FORMAT = 2
 METADATA = "adjudge.json"
@@ -106,6 +113,8 @@ def write_folder(
 
     All files are written every time: what an earlier or interrupted run left must not stay beside new weights.
     """
+    from adjudge.encoders.tensors import pack_differences, save_tensors
+
     folder.mkdir(parents=True, exist_ok=True)
     tensors = module.state_dict()
     written: list[Path] = []
@@ -132,16 +141,14 @@ def read_folder(folder: Path, expected: ModelType = "judge") -> StoredModel:
 
     Refuses tensors that are not those it was written with, and a backbone that is not the one it differs from.
     """
+    from safetensors.torch import load_file
+
+    from adjudge.encoders.tensors import unpack_differences
+
     metadata = read_metadata(folder, expected)
     path = folder / TENSORS
     try:
-        for name, expected_hash in {TENSORS: metadata.sha256, **metadata.files}.items():
-            if (digest := sha256(folder / name)) != expected_hash:
-                raise ConfigError(
-                    f"{folder / name}: SHA-256 is {digest}, expected {expected_hash}. "
-                    "The file was damaged or replaced: copy, export or install the model again."
-                )
-        _check_run(folder, metadata)
+        _check_files(folder, metadata)
         encoder, tokenizer = _read_encoder(folder, metadata)
         tensors = load_file(path)
         if metadata.base is not None:
@@ -151,6 +158,17 @@ def read_folder(folder: Path, expected: ModelType = "judge") -> StoredModel:
             raise
         raise ConfigError(f"{folder}: damaged model ({error}).") from None
     return StoredModel(folder, metadata, encoder, tokenizer, tensors)
+
+
+def _check_files(folder: Path, metadata: Metadata) -> None:
+    """Refuse files that are not those the model was written with."""
+    for name, expected in {TENSORS: metadata.sha256, **metadata.files}.items():
+        if (digest := digest_of(folder / name)) != expected:
+            raise ConfigError(
+                f"{folder / name}: SHA-256 is {digest}, expected {expected}. "
+                "The file was damaged or replaced: copy, export or install the model again."
+            )
+    _check_run(folder, metadata)
 
 
 def read_metadata(folder: Path, expected: ModelType = "judge") -> Metadata:
@@ -208,6 +226,7 @@ def load_judge(
     device: Any = "cpu",
     precision: str = "auto",
     class_names: Mapping[str, str] | None = None,
+    runtime: str = "auto",
 ) -> Judge:
     """A judge, ready to answer.
 
@@ -218,8 +237,11 @@ def load_judge(
         device: where it computes.
         precision: what a row model's encoder computes in: see :func:`set_precision`; classifiers compute in fp32.
         class_names: the labels of a classifier's classes whose names say nothing.
+        runtime: what runs a row model: see :mod:`adjudge.encoders.runtime`.
     """
     if str(name) == RULES:
+        from adjudge.judges.mixed import with_facts
+
         return with_facts(None)
     prefix, colon, source = str(name).partition(":")
     if colon and prefix in LOADERS:
@@ -227,8 +249,37 @@ def load_judge(
         return judge
     folder = locate_model(name)
     if (folder / CALIBRATION).is_file():
-        return load_calibrated(folder, lambda inner: load_judge(inner, device, precision, class_names))
+        return load_calibrated(
+            folder, lambda inner: load_judge(inner, device, precision, class_names, runtime)
+        )
+    if runs_light(device, precision, runtime) and (light := load_light_model(folder, precision)) is not None:
+        return light
+    if runtime == "light":
+        raise ConfigError(
+            f"{name}: cannot run without torch here (its encoder, head, device or precision); use --runtime auto."
+        )
     return load_model(name).on(device, precision)
+
+
+def load_light_model(folder: Path, precision: str) -> Judge | None:
+    """The row model of a folder without torch; None where it takes torch to run it."""
+    from adjudge.judges.light import Source, load_light
+
+    metadata = read_metadata(folder)
+    try:
+        _check_files(folder, metadata)
+    except OSError as error:
+        raise ConfigError(f"{folder}: damaged model ({error}).") from None
+    base = metadata.base
+    if base is not None:
+        _check_base(folder, base)
+    home = folder if base is None else Path(locate(base.backbone))
+    refuse_code(home)
+    hashes = (metadata.sha256, "" if base is None else base.sha256)
+    source = Source(home, folder / TENSORS, base is not None, hashes)
+    settings = _validate(folder, ModelSettings, metadata.settings)
+    labels = LabelSet(metadata.labels, neutral=metadata.neutral)
+    return load_light(source, settings, labels, metadata.temperature, light_precision(precision))
 
 
 def save_model(judge: RowJudge, folder: Path, as_difference: bool = False) -> None:
@@ -246,6 +297,8 @@ def save_model(judge: RowJudge, folder: Path, as_difference: bool = False) -> No
 
 def load_model(name: str | Path | None, freeze_layers: int = 0) -> RowJudge:
     """The row model of a name, in eval mode: to answer, to measure, or to train further."""
+    from adjudge.judges.row_model import assemble
+
     stored = read_folder(locate_model(name))
     metadata = stored.metadata
     settings = stored.settings(ModelSettings)
@@ -283,6 +336,7 @@ def _read_encoder(folder: Path, metadata: Metadata) -> tuple[Any, Any]:
         return load_encoder(metadata.base.backbone)
     if (known := read_encoder_folder(folder, weights=False)) is not None:
         return known
+    import torch
     from transformers import AutoConfig, AutoModel, AutoTokenizer
 
     try:

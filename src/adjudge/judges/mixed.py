@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import resources
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -137,6 +137,16 @@ def reading_judge(judge: Judge | None) -> Judge | None:
     while judge is not None and hasattr(judge, "inner"):
         judge = judge.inner
     return judge
+
+
+def replace_reader(judge: Judge, reader: Judge) -> Judge:
+    """The judge with another one in the place of that which reads the evidence; as it is where rules alone decide."""
+    if not hasattr(judge, "inner"):
+        return reader
+    if judge.inner is None:
+        return judge
+    changed: Judge = replace(cast(Any, judge), inner=replace_reader(judge.inner, reader))
+    return changed
 
 
 def takes_facts(labels: LabelSet) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,8 @@ from adjudge.encoders.dataset import Dataset, cut_into_batches, tokenize
 from adjudge.encoders.frozen import cache_states
 from adjudge.io.chunks import chunks
 from adjudge.judges.row_model import RowJudge
-from adjudge.types import Example, Explanation, Verdict
+from adjudge.judges.verdicts import Answer, verdict_of
+from adjudge.types import Example, Verdict
 
 WINDOW = 256
 
@@ -28,14 +30,17 @@ def predict(model: RowJudge, examples: Iterable[Example], states: Path | None = 
     model.module.eval()
     for window in chunks(examples, WINDOW):
         # Without labels: a verdict does not depend on gold, which may use labels the model never met.
+        began = time.perf_counter()
         data = tokenize((replace(e, label=None) for e in window), model.writer, model.labels)
+        _observe(model, "tokenisation", began)
         if states is not None:
             data = cache_states(model.module.backbone, data, states)
         verdicts: dict[int, Verdict] = {}
         for claims, output in outputs(model, data):
             log_probs = torch.log_softmax(output.log_probs.cpu() / model.temperature, dim=-1)
             for row, claim in enumerate(claims):
-                verdicts[claim] = _verdict(model, window[claim], log_probs[row], output, row)
+                answer = _answer(log_probs[row], output, row)
+                verdicts[claim] = verdict_of(window[claim], answer, model.labels, model.max_evidence)
         yield from (verdicts[claim] for claim in range(len(window)))
 
 
@@ -44,9 +49,16 @@ def outputs(model: RowJudge, data: Dataset) -> Iterator[tuple[list[int], ModelOu
     device = next(model.module.parameters()).device
     order = np.argsort(data.claim_tokens(), kind="stable").tolist()
     for claims in cut_into_batches(data, order, model.batch_tokens):
+        began = time.perf_counter()
         with torch.inference_mode():
             output = model.module(data.batch(claims).to(device))
+        _observe(model, "inference", began)
         yield claims, output  # outside: a mode held over a yield would hold for the caller too
+
+
+def _observe(model: RowJudge, stage: str, began: float) -> None:
+    if model.observe is not None:
+        model.observe(stage, time.perf_counter() - began)
 
 
 def log_probabilities(model: RowJudge, data: Dataset) -> Tensor:
@@ -57,30 +69,11 @@ def log_probabilities(model: RowJudge, data: Dataset) -> Tensor:
     return log_probs
 
 
-def _verdict(model: RowJudge, example: Example, log_probs: Tensor, output: ModelOutput, row: int) -> Verdict:
-    """The verdict on a claim from its tempered log-probabilities (K,) and its row of a batch's output."""
-    probabilities = dict(zip(model.labels, log_probs.exp().tolist(), strict=True))
-    evidence = example.evidence[: model.max_evidence]
-    if output.node_weights is not None and evidence:
-        pairs = zip(evidence, output.node_weights[row].tolist(), strict=False)
-        evidence = tuple(replace(sentence, weight=weight) for sentence, weight in pairs)
-    label = model.labels.names[int(log_probs.argmax())]
-    reason = None if evidence else "no evidence was given"
-    return Verdict(
-        example.id,
-        example.claim,
-        label,
-        probabilities,
-        evidence,
-        reason,
-        gold_injected=example.gold_injected,
-        explanation=_explanation(output, row, len(evidence)),
+def _answer(log_probs: Tensor, output: ModelOutput, row: int) -> Answer:
+    """What the model says of a claim: its tempered log-probabilities (K,) and its row of a batch's output."""
+    nodes, edges = output.node_weights, output.edge_weights
+    return Answer(
+        log_probs.exp().tolist(),
+        None if nodes is None else nodes[row].tolist(),
+        None if edges is None else edges[row].tolist(),
     )
-
-
-def _explanation(output: ModelOutput, row: int, sentences: int) -> Explanation | None:
-    """What sentences took from each other, where there are several and the model says it."""
-    if output.edge_weights is None or sentences < 2:
-        return None
-    edges = output.edge_weights[row, :sentences, :sentences].tolist()
-    return Explanation(edges=tuple(tuple(round(weight, 6) for weight in taken) for taken in edges))

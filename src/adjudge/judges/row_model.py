@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from adjudge.config import ModelSettings
@@ -31,6 +31,7 @@ class RowJudge:
         weights: SHA-256 of the file its weights came from; empty for a new model.
         precision: what the encoder computes in.
         batch_tokens: tokens of a forward pass when it judges: more need more memory.
+        observe: gets the seconds that ``tokenisation`` and ``inference`` take, each time.
     """
 
     module: Any
@@ -41,6 +42,7 @@ class RowJudge:
     weights: str = ""
     precision: str = "fp32"
     batch_tokens: int = BATCH_TOKENS
+    observe: Callable[[str, float], None] | None = field(default=None, compare=False)
 
     @property
     def max_evidence(self) -> int:
@@ -99,6 +101,7 @@ def assemble(
         max_length=settings.max_length,
         one_row=module.one_row,
         titles=settings.titles,
+        joined_row=getattr(module, "joins_rows", False),
         empty_rows=settings.max_evidence if module.pads_rows else 0,
         max_evidence=settings.max_evidence,
     )

@@ -100,7 +100,11 @@ class IndexRetriever:
 
 
 def open_retriever(
-    index: Index, selector: str | Selector = "fusion", device: Any = "cpu", precision: str = "auto"
+    index: Index,
+    selector: str | Selector = "fusion",
+    device: Any = "cpu",
+    precision: str = "auto",
+    runtime: str = "auto",
 ) -> IndexRetriever:
     """What searches an index, with the embedder that its vectors were made by if it has vectors.
 
@@ -109,10 +113,11 @@ def open_retriever(
         selector: what selects among its sentences; the lexical one searches by words alone and needs no model.
         device: where the embedder computes.
         precision: as a judge's.
+        runtime: as a judge's.
     """
     if index.vectors is None or not searches_by_meaning(selector):
         return IndexRetriever(index)
-    embedder = load_embedder(index.vectors.record.embedder["name"], device, precision)
+    embedder = load_embedder(index.vectors.record.embedder["name"], device, precision, runtime)
     index.vectors.check(embedder.identity)
     return IndexRetriever(index, embedder=embedder)
 

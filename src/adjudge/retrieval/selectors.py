@@ -179,30 +179,42 @@ def _group_rank(claim: Claim, ordered: Sequence[Evidence]) -> float:
 
 NAMES = ("lexical", "fusion")
 CROSS_ENCODER = "hf:"
+JUDGE = "judge:"
 
 
 def load_selector(
-    name: str, embedder: Embedder | None = None, device: Any = "cpu", precision: str = "auto"
+    name: str,
+    embedder: Embedder | None = None,
+    device: Any = "cpu",
+    precision: str = "auto",
+    runtime: str = "auto",
 ) -> Selector:
     """A selector by name.
 
     Args:
         name: ``lexical`` (the retriever's order), ``fusion`` (with MiniLM's similarity), ``hf:ID-or-folder`` (a
-            Hugging Face cross-encoder), or a trained ranker's folder.
+            Hugging Face cross-encoder), ``judge:NAME`` (a judge: 1 − P(NOT ENOUGH INFO) of each sentence alone), or
+            a trained ranker's folder.
         embedder: what ``fusion`` embeds with; by default the process's one MiniLM for this device.
         device: where the model computes.
         precision: as a judge's: ``auto``, ``fp32`` or ``int16``.
+        runtime: what ``fusion``'s MiniLM runs on: see :mod:`adjudge.encoders.runtime`.
     """
     if name == "lexical":
         return LexicalSelector()
     if name == "fusion":
         from adjudge.retrieval.sets import SetSelector
 
-        return SetSelector(Similarity(embedder or load_embedder("minilm", device, precision)))
+        return SetSelector(Similarity(embedder or load_embedder("minilm", device, precision, runtime)))
     if name.startswith(CROSS_ENCODER):
         from adjudge.retrieval.cross_encoder import CrossEncoderScorer
 
         return ScoredSelector(CrossEncoderScorer(name.removeprefix(CROSS_ENCODER), device))
+    if name.startswith(JUDGE):
+        from adjudge.judges.folder import load_judge
+        from adjudge.retrieval.judged import JudgeScorer
+
+        return ScoredSelector(JudgeScorer(load_judge(name.removeprefix(JUDGE), device, precision)))
     check_selector(name)
     from adjudge.retrieval.ranker import load_ranker
 
@@ -212,10 +224,10 @@ def load_selector(
 
 def check_selector(name: str) -> None:
     """Refuse what :func:`load_selector` would not load, without loading a model."""
-    if name in NAMES or name.startswith(CROSS_ENCODER) or Path(name).expanduser().is_dir():
+    if name in NAMES or name.startswith((CROSS_ENCODER, JUDGE)) or Path(name).expanduser().is_dir():
         return
     raise ConfigError(
-        f"Selector {name!r} is not one of {', '.join(NAMES)}, nor {CROSS_ENCODER}ID, nor the folder of a "
+        f"Selector {name!r} is not one of {', '.join(NAMES)}, nor {CROSS_ENCODER}ID, {JUDGE}NAME, nor the folder of a "
         "trained ranker.\nTrain one: adjudge train-ranker --help."
     )
 

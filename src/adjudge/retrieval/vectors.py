@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from adjudge.data.text import clean_text, evidence_title
 from adjudge.errors import ConfigError
+from adjudge.io.cores import available_threads
 from adjudge.retrieval.storage import VectorRecord
 from adjudge.types import Evidence
 
@@ -183,18 +184,15 @@ def has_native() -> bool:
 
 def similarities(rows: npt.NDArray[np.float16], queries: Floats) -> Floats:
     """(n, d), (q, d) → (n, q) products, summed in single precision."""
-    import torch
-
     from adjudge.encoders.native import native
 
     if len(queries) > FEW_QUERIES or queries.shape[1] % 16 or not has_native():
-        block = torch.from_numpy(np.array(rows)).float()
-        products: Floats = (block @ torch.from_numpy(queries).T).numpy()
+        products: Floats = rows.astype(np.float32) @ np.asarray(queries, np.float32).T
         return products
     products = np.empty((len(queries), len(rows)), np.float32)
     for query, result in zip(np.ascontiguousarray(queries), products, strict=True):
         native().library.adjudge_half_products(
-            rows.ctypes.data, query.ctypes.data, result.ctypes.data, *rows.shape, torch.get_num_threads()
+            rows.ctypes.data, query.ctypes.data, result.ctypes.data, *rows.shape, available_threads()
         )
     return products.T
 
@@ -203,14 +201,12 @@ def nearest_codes(
     codes: npt.NDArray[np.uint64], query: npt.NDArray[np.uint64], wanted: int
 ) -> npt.NDArray[np.int64]:
     """The rows of (n, w) that differ from a query (w,) in the fewest bits, about ``wanted`` of them."""
-    import torch
-
     from adjudge.encoders.native import native
 
     nearest = np.empty(2 * wanted, np.int64)
     addresses = (codes.ctypes.data, query.ctypes.data, nearest.ctypes.data)
     count = native().library.adjudge_nearest_codes(
-        *addresses, *codes.shape, wanted, len(nearest), torch.get_num_threads()
+        *addresses, *codes.shape, wanted, len(nearest), available_threads()
     )
     return nearest[:count]
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from adjudge.training.augment import (
     gold_and_retrieved_views,
     hold_out,
 )
-from adjudge.types import Example
+from adjudge.types import Example, LabelSet
 
 
 def claims_of(settings: RunSettings) -> tuple[Iterator[Example], Iterator[Example] | None]:
@@ -29,7 +30,8 @@ def claims_of(settings: RunSettings) -> tuple[Iterator[Example], Iterator[Exampl
     dev = None if data.dev is None else dev_claims(data, data.dev)
     if settings.augment is None:
         stands = read_examples(data.train, labels=labels, require_labels=True, field=data.field)
-        return islice(stands, data.limit), dev
+        training = islice(stands, data.limit)
+        return (single_sentences(training, labels) if data.single else training), dev
     train, held_out = claim_pools(settings)
     if dev is None and held_out.claims:
         dev = islice(gold_and_retrieved_views(held_out, settings.augment.sentences), data.dev_limit)
@@ -38,7 +40,27 @@ def claims_of(settings: RunSettings) -> tuple[Iterator[Example], Iterator[Exampl
 
 def dev_claims(data: DataSettings, dev: Path) -> Iterator[Example]:
     """The claims of a dev file that choose a checkpoint."""
-    return islice(read_examples(dev, labels=data.label_set, require_labels=True), data.dev_limit)
+    claims = islice(read_examples(dev, labels=data.label_set, require_labels=True), data.dev_limit)
+    return single_sentences(claims, data.label_set) if data.single else claims
+
+
+def single_sentences(examples: Iterable[Example], labels: LabelSet) -> Iterator[Example]:
+    """Every sentence of a claim as an example: gold ones with the claim's label, others with the neutral one.
+
+    Gold is what has the score 1. A claim that is supported or refuted and shows no gold gives no example: which of its
+    sentences decides it is not known.
+    """
+    if labels.neutral is None:
+        raise ConfigError(
+            f"data.single: none of the labels {', '.join(labels)} says that a sentence does not suffice."
+        )
+    for example in examples:
+        is_neutral = example.label == labels.neutral
+        if not is_neutral and all(sentence.score < 1.0 for sentence in example.evidence):
+            continue
+        for number, sentence in enumerate(example.evidence):
+            label = example.label if sentence.score >= 1.0 else labels.neutral
+            yield replace(example, id=f"{example.id}#{number}", evidence=(sentence,), label=label)
 
 
 def check_test_files(data: DataSettings) -> None:

@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ from adjudge.io.locks import lease
 from adjudge.io.temporary import report_full_disk, sweep
 from adjudge.runs.claims import check_test_files, claims_of, dev_claims
 from adjudge.runs.folder import (
+    EXAMPLE_FILES,
     FILES,
     TEST_FILES,
     TRAINING_FILES,
@@ -30,6 +31,7 @@ from adjudge.runs.folder import (
     judgement_id,
     run_id,
 )
+from adjudge.runs.held_out import fit_held_out, split_held_out
 from adjudge.runs.provenance import provenance
 from adjudge.types import LabelSet
 
@@ -180,6 +182,7 @@ def _train_model(work: _Work, team: Workers, check_lease: Callable[[], None]) ->
     from adjudge.judges.folder import initialise_from
     from adjudge.judges.row_model import build
     from adjudge.training.judge import train_judge
+    from adjudge.training.teacher import read_teacher
 
     settings, reporter = work.settings, work.reporter
     labels = settings.data.label_set
@@ -192,12 +195,18 @@ def _train_model(work: _Work, team: Workers, check_lease: Callable[[], None]) ->
     model.module.to(work.device)
     reporter.stage("reading claims")
     claims, tuning = claims_of(settings)
-    if model.writer.layout.one_row and settings.training.shuffle_evidence:
+    joined = model.writer.layout.one_row or model.writer.layout.joined_row
+    if joined and settings.training.shuffle_evidence:
         # Where one row holds all sentences, a batch cannot reorder them.
         claims = shuffle_evidence(claims, settings.training.seed, model.max_evidence)
-    stored, source = work.cache / "tokens", _examples_identity(settings, model.writer.layout.one_row)
-    data = store_tokens(claims, model.writer, labels, stored, f"train {source}")
+    share = getattr(model.module, "held_out", 0.0)
+    training, held_out = split_held_out(claims, share)
+    stored, source = work.cache / "tokens", _examples_identity(settings, joined, share)
+    data = store_tokens(training, model.writer, labels, stored, f"train {source}")
     dev = None if tuning is None else store_tokens(tuning, model.writer, labels, stored, f"dev {source}")
+    teacher = None
+    if settings.data.teacher is not None:
+        teacher = read_teacher(settings.data.teacher, data.ids, labels, settings.objective.teacher_share)
     if settings.training.freeze_layers and settings.training.cache_frozen:
         reporter.stage("caching frozen layers")
         states = work.cache / "states"
@@ -214,28 +223,42 @@ def _train_model(work: _Work, team: Workers, check_lease: Callable[[], None]) ->
         if metric.split == "dev" and work.until * steps <= metric.step < steps:
             raise _Paused
 
-    return train_judge(
+    progress = train_judge(
         model,
         data,
         dev,
         objective_for(settings, data, labels),
         settings.training,
         work.run.path,
+        teacher=teacher,
         identity=work.identity,
         resume=work.resume,
         workers=team,
         report=report,
     )
+    if held_out and team.is_first:
+        reporter.stage("fitting on held-out claims")
+        accuracy = fit_held_out(
+            work.run.path,
+            held_out,
+            dev,
+            settings.training.freeze_layers,
+            settings.training.seed,
+            work.device,
+        )
+        progress = progress if accuracy is None else replace(progress, best_accuracy=accuracy)
+    return progress
 
 
-def _examples_identity(settings: RunSettings, one_row: bool) -> str:
+def _examples_identity(settings: RunSettings, joined: bool, held_out: float = 0.0) -> str:
     """All that decides which examples a run reads, beside how they are written as rows."""
     data = settings.data.model_dump(mode="json", exclude=set(FILES))
-    data |= {name: file["sha256"] for name, file in data_files(settings.data, TRAINING_FILES).items()}
+    data |= {name: file["sha256"] for name, file in data_files(settings.data, EXAMPLE_FILES).items()}
     augmentation = None if settings.augment is None else settings.augment.model_dump(mode="json")
-    shuffled = one_row and settings.training.shuffle_evidence
+    shuffled = joined and settings.training.shuffle_evidence
     seed = settings.training.seed if augmentation or shuffled else None
-    return json.dumps([EXAMPLES_VERSION, data, augmentation, shuffled, seed], sort_keys=True)
+    parts = [EXAMPLES_VERSION, data, augmentation, shuffled, seed, *([held_out] if held_out else [])]
+    return json.dumps(parts, sort_keys=True)
 
 
 def objective_for(settings: RunSettings, data: Dataset, labels: LabelSet) -> Objective:
@@ -265,6 +288,7 @@ def _judge(work: _Work) -> None:
     """Predict and score the test claims; and predict the dev claims, for calibration, before the first of them."""
     from adjudge.judges.folder import load_model
     from adjudge.judges.predict import predict
+    from adjudge.runs.speed import model_cost
 
     started, run, data = time.time(), work.run, work.settings.data
     model = load_model(run.path, work.settings.training.freeze_layers)
@@ -278,7 +302,8 @@ def _judge(work: _Work) -> None:
     scores = score(judgement.predictions, data.gold or data.test or "", data.label_set)
     write_json(judgement.scores, scores.to_dict())
     files = data_files(data, TEST_FILES)
-    judgement.finish({"data": files, "command": work.command, **provenance(started)})
+    cost = model_cost(model, read_examples(data.test or "", labels=data.label_set))
+    judgement.finish({"data": files, "command": work.command, **cost, **provenance(started)})
 
 
 def is_judged(run: RunFolder, data: DataSettings) -> bool:

@@ -25,7 +25,9 @@ from adjudge.errors import ConfigError, DataError
 from adjudge.io.files import sha256, write_atomic, write_json, write_text
 from adjudge.io.jsonl import decode_object
 
-TRAINING_FILES = ("train", "pages", "dev")
+TRAINING_FILES = ("train", "pages", "dev", "teacher")
+EXAMPLE_FILES = ("train", "pages", "dev")
+"""Those of them that examples are read from."""
 TEST_FILES = ("test", "gold")
 FILES = (*TRAINING_FILES, *TEST_FILES)
 """The settings of ``[data]`` that name files."""

@@ -43,6 +43,11 @@ class VerifierSettings(BaseModel):
         "auto",
         description="what to compute in: fp32, int16 (faster on many CPUs), or auto: what suits the device",
     )
+    runtime: Name = Field(
+        "auto",
+        description="what computes: light (starts at once; known encoders on a CPU), torch, or auto: light where it is "
+        "as fast",
+    )
 
     def __init__(self, **values: Any) -> None:
         try:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from adjudge.encoders.device import pick_device
+from adjudge.encoders.device import device_name
 from adjudge.errors import ConfigError, DataError
 from adjudge.io.chunks import chunks
 from adjudge.judges.folder import load_judge
@@ -28,7 +28,7 @@ from adjudge.retrieval.protocol import (
 from adjudge.retrieval.retriever import IndexRetriever, open_retriever, searches_by_meaning
 from adjudge.retrieval.selectors import check_selector, clear_cache, load_selector
 from adjudge.serving.settings import VerifierSettings
-from adjudge.types import Claim, Evidence, Example, Verdict
+from adjudge.types import Claim, ClaimId, Evidence, Example, Verdict
 
 if TYPE_CHECKING:
     from adjudge.serving.check.check import CheckOptions
@@ -66,8 +66,10 @@ class Verifier:
             raise DataError(f"{settings.corpus}: no such index, folder or file.")
         if self._selector is None:
             check_selector(settings.selector)
-        self._device = pick_device(settings.device)
-        self.judge = judge or load_judge(settings.model, self._device, settings.precision)
+        self._device = device_name(settings.device)
+        self.judge = judge or load_judge(
+            settings.model, self._device, settings.precision, runtime=settings.runtime
+        )
         most = self.judge.max_evidence
         if most is not None and settings.k > most:
             raise ConfigError(f"k = {settings.k}: this model reads at most {most} sentences.")
@@ -107,7 +109,7 @@ class Verifier:
 
         Where nothing is found the verdict has no label, and its ``reason`` says why.
         """
-        return next(self.verify_many([_claim_text(claim)], corpus))
+        return next(self.verify_many([claim_text(claim)], corpus))
 
     def verify_many(
         self, claims: Iterable[str | Claim], corpus: Corpus | None = None, inject_gold: bool = False
@@ -134,6 +136,10 @@ class Verifier:
 
     def classify(self, claim: str, evidence: Iterable[str | Evidence]) -> Verdict:
         """A verdict on evidence given by the caller: texts, or records that also say where they stand."""
+        return next(self.classify_many([self.example(claim, evidence)]))
+
+    def example(self, claim: str, evidence: Iterable[str | Evidence], claim_id: ClaimId = 0) -> Example:
+        """A claim with given evidence, as the judge takes it; ``ConfigError`` where it cannot be judged."""
         if isinstance(evidence, (str, bytes, Evidence)) or not isinstance(evidence, Iterable):
             raise ConfigError(
                 f"evidence: expected a list of sentences, found {type(evidence).__name__}; pass [sentence]."
@@ -145,7 +151,7 @@ class Verifier:
         most = self.judge.max_evidence
         if most is not None and len(sentences) > most:
             raise ConfigError(f"{len(sentences)} evidence sentences; this model reads at most {most}.")
-        return next(self.classify_many([Example(0, _claim_text(claim), sentences)]))
+        return Example(claim_id, claim_text(claim), sentences)
 
     def check(
         self,
@@ -170,7 +176,7 @@ class Verifier:
         if against is not None:
             if corpus is not None:
                 raise ConfigError("Give either a corpus or documents to check against, not both.")
-            with checking.documents_index(against, searches_by_meaning(self._selects_with)) as index:
+            with checking.documents_index(against, self.searches_by_meaning) as index:
                 return self.check(text, self.search(Index.open(index)), options=options, name=name)
         retriever = self.retriever(corpus)
         pipeline = EvidencePipeline(
@@ -204,14 +210,18 @@ class Verifier:
             return as_retriever(source)
         key = os.path.abspath(source)
         if reopen or key not in self._opened:
-            self._opened[key] = self.search(
-                open_corpus(source, by_meaning=searches_by_meaning(self._selects_with))
-            )
+            self._opened[key] = self.search(open_corpus(source, by_meaning=self.searches_by_meaning))
         return self._opened[key]
 
     def search(self, index: Index) -> IndexRetriever:
         """What searches an opened index for this verifier."""
-        return open_retriever(index, self._selects_with, self._device, self.settings.precision)
+        settings = self.settings
+        return open_retriever(index, self._selects_with, self._device, settings.precision, settings.runtime)
+
+    @property
+    def searches_by_meaning(self) -> bool:
+        """Whether its corpora are to have sentence vectors."""
+        return searches_by_meaning(self._selects_with)
 
     @property
     def _selects_with(self) -> str | Selector:
@@ -221,7 +231,10 @@ class Verifier:
         """The selector, loaded when it is first needed."""
         if self._selector is None:
             self._selector = load_selector(
-                self.settings.selector, device=self._device, precision=self.settings.precision
+                self.settings.selector,
+                device=self._device,
+                precision=self.settings.precision,
+                runtime=self.settings.runtime,
             )
         return self._selector
 
@@ -234,17 +247,18 @@ class Verifier:
             examples = pipeline.examples(window)
             verdicts = self.classify_many([example for example in examples if example.evidence])
             for example in examples:
-                yield next(verdicts) if example.evidence else _empty_answer(example, pipeline.retriever)
+                yield next(verdicts) if example.evidence else empty_answer(example, pipeline.retriever)
 
 
-def _empty_answer(example: Example, retriever: Retriever) -> Verdict:
+def empty_answer(example: Example, retriever: Retriever) -> Verdict:
     """No label: there is nothing that a judge could weigh."""
     empty = isinstance(retriever, IndexRetriever) and not retriever.index.manifest.sentences
     reason = "the corpus is empty" if empty else "nothing in the corpus matches the claim"
     return Verdict(example.id, example.claim, None, {}, reason=reason, gold_injected=example.gold_injected)
 
 
-def _claim_text(claim: str) -> str:
+def claim_text(claim: str) -> str:
+    """The claim itself; ``ConfigError`` or ``DataError`` where it is none."""
     if not isinstance(claim, str):
         raise ConfigError(f"claim: expected a text, found {type(claim).__name__}.")
     if not claim.strip():

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from adjudge.config import TrainingSettings
+from adjudge.encoders.batch import Batch
 from adjudge.encoders.dataset import Dataset, cut_into_batches
-from adjudge.errors import DataError
+from adjudge.errors import ConfigError, DataError
 from adjudge.io.chunks import chunks
 from adjudge.judges.folder import save_model
 from adjudge.judges.predict import log_probabilities
@@ -20,6 +22,7 @@ from adjudge.objectives.loss import Objective
 from adjudge.training.distributed import Workers
 from adjudge.training.loop import BATCH_TOKENS, MetricReport, Quality, mixed_precision, train
 from adjudge.training.progress import TrainingProgress
+from adjudge.training.teacher import Teacher
 
 
 def train_judge(
@@ -30,6 +33,7 @@ def train_judge(
     settings: TrainingSettings,
     folder: Path,
     *,
+    teacher: Teacher | None = None,
     identity: str = "",
     resume: bool = False,
     workers: Workers | None = None,
@@ -44,6 +48,7 @@ def train_judge(
         objective: log-probabilities and gold to loss.
         settings: optimizer and schedule.
         folder: the run folder.
+        teacher: another judge's probabilities on the training claims, to learn from beside their labels.
         identity: a hash of what else defines the run.
         resume: go on from ``resume.safetensors`` when it is there.
         workers: the other processes of this training.
@@ -52,7 +57,14 @@ def train_judge(
     _check_labelled(train_data, "training", model)
     if dev_data is not None:
         _check_labelled(dev_data, "dev", model)
-    task = JudgeTask(model, train_data, dev_data, objective, settings)
+    if settings.mixup and not getattr(model.module, "mixes", False):
+        raise ConfigError(
+            f"training.mixup is {settings.mixup:g}, but {model.settings.kind} does not mix claims; "
+            "use model.kind concat or bevers, or leave mixup at 0."
+        )
+    if settings.mixup and teacher is not None:
+        raise ConfigError("training.mixup mixes claims, and a teacher judged them one by one: use one of the two.")
+    task = JudgeTask(model, train_data, dev_data, objective, settings, teacher)
     return train(task, settings, folder, identity=identity, resume=resume, workers=workers, report=report)
 
 
@@ -65,6 +77,7 @@ class JudgeTask:
     dev: Dataset | None
     objective: Objective
     settings: TrainingSettings
+    teacher: Teacher | None = None
 
     @property
     def module(self) -> nn.Module:
@@ -88,6 +101,8 @@ class JudgeTask:
         device = next(self.module.parameters()).device
         total = objective.total(data.gold(claims).to(device))
         values = torch.zeros(2, device=device)  # loss, claims right
+        # A joined row stands last; its sentences were shuffled when it was written.
+        shuffled = settings.shuffle_evidence and not self.model.writer.layout.joined_row
         mine = workers.share(claims)
         if objective.variant == "paper":  # any cut gives the same gradient; the released loss depends on it
             parts = cut_into_batches(
@@ -96,11 +111,17 @@ class JudgeTask:
         else:
             parts = chunks(mine, settings.batch_size)
         for part in parts:
-            batch = data.batch(part, shuffle if settings.shuffle_evidence else None).to(device)
+            batch = data.batch(part, shuffle if shuffled else None).to(device)
             gold = data.gold(part).to(device)
+            if settings.mixup:
+                batch = mix_claims(batch, settings.mixup, shuffle)
             with mixed_precision(device):
                 log_probs: Tensor = self.module(batch).log_probs
-            loss: Tensor = objective(log_probs, gold, total=total)
+            loss: Tensor = batch.share * objective(log_probs, gold, total=total)
+            if batch.partner is not None:
+                loss = loss + (1 - batch.share) * objective(log_probs, gold[batch.partner], total=total)
+            if self.teacher is not None:
+                loss = self.teacher.mix(loss, log_probs, part, len(claims))
             loss.backward()
             values += torch.stack([loss.detach(), (log_probs.argmax(dim=-1) == gold).sum()])
         loss_sum, right = workers.add(values).tolist()
@@ -116,6 +137,13 @@ class JudgeTask:
     def save(self, folder: Path) -> None:
         """Into the checkpoint of the run."""
         save_model(self.model, folder / "checkpoint")
+
+
+def mix_claims(batch: Batch, alpha: float, generator: torch.Generator) -> Batch:
+    """Mixup (Zhang et al., 2018): every claim gets a partner of its batch, and a share of Beta(α, α) of itself."""
+    partner = torch.randperm(len(batch), generator=generator).to(batch.row_of.device)
+    seed = int(torch.randint(2**31, (), generator=generator))
+    return replace(batch, partner=partner, share=float(np.random.default_rng(seed).beta(alpha, alpha)))
 
 
 def _check_labelled(data: Dataset, what: str, model: RowJudge) -> None:

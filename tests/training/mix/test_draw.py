@@ -62,14 +62,14 @@ def of(examples: list[Example], name: str) -> list[Example]:
 
 
 def test_sources_come_by_their_shares_and_small_ones_more_than_once(data: Path) -> None:
-    train = draw_mix(settings(TWINS, SINGLE, examples=800), data).train
+    train = draw_mix(settings(TWINS, SINGLE, examples=800), [data]).train
     assert len(of(train, "twins")) == pytest.approx(600, abs=2)
     assert len(of(train, "single")) == pytest.approx(200, abs=2)  # of 90 pairs
     assert len({example.id for example in train}) == len(train)
 
 
 def test_examples_that_share_a_claim_stand_side_by_side(data: Path) -> None:
-    train = draw_mix(settings(TWINS, SINGLE), data).train
+    train = draw_mix(settings(TWINS, SINGLE), [data]).train
     claims = [example.claim for example in train]
     for claim, count in Counter(example.claim for example in of(train, "twins")).items():
         assert count == 2
@@ -77,7 +77,7 @@ def test_examples_that_share_a_claim_stand_side_by_side(data: Path) -> None:
 
 
 def test_nothing_of_a_held_out_group_is_trained_on(data: Path) -> None:
-    mix = draw_mix(settings(TWINS, SINGLE, examples=1000), data)
+    mix = draw_mix(settings(TWINS, SINGLE, examples=1000), [data])
     for what in (lambda e: e.claim, lambda e: e.evidence[0].text, lambda e: e.evidence[0].page):
         trained = {what(example) for example in of(mix.train, "twins")}
         assert not trained & {what(example) for example in of(mix.held_out, "twins")}
@@ -85,20 +85,40 @@ def test_nothing_of_a_held_out_group_is_trained_on(data: Path) -> None:
 
 
 def test_a_source_for_the_beginning_is_over_by_then(data: Path) -> None:
-    train = draw_mix(settings(TWINS, {**SINGLE, "until": 0.25}, examples=400), data).train
+    train = draw_mix(settings(TWINS, {**SINGLE, "until": 0.25}, examples=400), [data]).train
     last = max(n for n, example in enumerate(train) if str(example.id).startswith("single:"))
     assert last < len(train) * 0.5
 
 
 def test_the_same_seed_gives_the_same_mix_and_another_another(data: Path) -> None:
-    assert draw_mix(settings(TWINS, SINGLE), data) == draw_mix(settings(TWINS, SINGLE), data)
+    assert draw_mix(settings(TWINS, SINGLE), [data]) == draw_mix(settings(TWINS, SINGLE), [data])
     assert (
-        draw_mix(settings(TWINS, SINGLE), data).train != draw_mix(settings(TWINS, SINGLE, seed=1), data).train
+        draw_mix(settings(TWINS, SINGLE), [data]).train
+        != draw_mix(settings(TWINS, SINGLE, seed=1), [data]).train
     )
 
 
+def test_a_source_is_read_from_the_first_folder_that_has_it(data: Path, tmp_path: Path) -> None:
+    second = tmp_path / "second"
+    (second / "written").mkdir(parents=True)
+    (second / "written" / "own.txt").write_text("E: The gate is shut.\nR: The gate is open.\n", "utf-8")
+    written = {
+        "name": "own",
+        "kind": "written",
+        "paths": ["written"],
+        "share": 1,
+        "held_out": 0,
+        "near_miss": 0,
+    }
+    train = draw_mix(settings(SINGLE, written, examples=20), [data, second]).train
+    assert {(e.claim, e.label) for e in of(train, "own")} == {("The gate is open.", "REFUTES")}
+    assert of(train, "single")
+    with pytest.raises(DataError, match="written: in none of the data folders"):
+        draw_mix(settings(written), [data])
+
+
 def test_near_misses_are_not_enough_and_show_nothing_of_their_own_evidence(data: Path) -> None:
-    train = draw_mix(settings({**SINGLE, "near_miss": 1}, {**TWINS, "share": 0.01}), data).train
+    train = draw_mix(settings({**SINGLE, "near_miss": 1}, {**TWINS, "share": 0.01}), [data]).train
     plain = {example.claim: example.evidence for example in read_pairs_of(data)}
     for example in of(train, "single"):
         if example.evidence != plain[example.claim]:
@@ -110,7 +130,7 @@ def read_pairs_of(data: Path) -> list[Example]:
 
 
 def test_distractors_leave_the_label_and_the_evidence(data: Path) -> None:
-    train = of(draw_mix(settings({**SINGLE, "distractors": 1}), data).train, "single")
+    train = of(draw_mix(settings({**SINGLE, "distractors": 1}), [data]).train, "single")
     plain = {example.claim: example for example in read_pairs_of(data)}
     assert any(len(example.evidence) > 1 for example in train)
     for example in train:
@@ -119,12 +139,12 @@ def test_distractors_leave_the_label_and_the_evidence(data: Path) -> None:
 
 
 def test_titles_are_dropped_where_none_are_wanted(data: Path) -> None:
-    train = draw_mix(settings({**TWINS, "titles": 0}), data).train
+    train = draw_mix(settings({**TWINS, "titles": 0}), [data]).train
     assert not any(sentence.page or sentence.title for example in train for sentence in example.evidence)
 
 
 def test_pairs_whose_evidence_gives_the_verdict_away_are_left_out(data: Path) -> None:
-    train = draw_mix(settings({**SINGLE, "without": "akanna"}), data).train
+    train = draw_mix(settings({**SINGLE, "without": "akanna"}), [data]).train
     assert train and not any("akanna" in sentence.text for e in train for sentence in e.evidence)
 
 
@@ -144,7 +164,7 @@ def test_groups_are_joined_through_claims_and_through_sentences() -> None:
 
 def test_material_made_by_rule_needs_no_file(tmp_path: Path) -> None:
     rules = {"name": "documents", "kind": "documents", "share": 1}
-    train = draw_mix(settings(rules, examples=90), tmp_path).train
+    train = draw_mix(settings(rules, examples=90), [tmp_path]).train
     assert Counter(example.label for example in train) == dict.fromkeys(LABELS, 30)
 
 
@@ -156,7 +176,7 @@ def test_the_mix_of_the_package_is_valid_and_can_be_changed() -> None:
 
 def test_a_source_can_be_left_out(data: Path) -> None:
     both = settings(TWINS, SINGLE)
-    assert not of(draw_mix(both.leaving_out({"single"}), data).train, "single")
+    assert not of(draw_mix(both.leaving_out({"single"}), [data]).train, "single")
     with pytest.raises(ConfigError, match="Sources nonsense are not in the mix, which has twins, single"):
         both.leaving_out({"nonsense"})
     with pytest.raises(ConfigError, match="empty"):
@@ -170,7 +190,7 @@ def test_errors_say_what_is_wrong(tmp_path: Path, data: Path) -> None:
     with pytest.raises(ConfigError, match="examples is 0"):
         read_mix(str(tmp_path / "bad.toml"))
     with pytest.raises(ConfigError, match="training claims and its pages"):
-        draw_mix(settings({**SINGLE, "kind": "fever"}), data)
+        draw_mix(settings({**SINGLE, "kind": "fever"}), [data])
     write_pairs(tmp_path / "odd.jsonl.gz", [{"id": 1, "claim": "x", "label": "SUPPORTS"}])
     with pytest.raises(DataError, match="odd.jsonl.gz"):
-        draw_mix(settings({**SINGLE, "paths": ["odd.jsonl.gz"]}), tmp_path)
+        draw_mix(settings({**SINGLE, "paths": ["odd.jsonl.gz"]}), [tmp_path])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from adjudge.retrieval import IndexReport, RetrievalFigures, RetrievalScores
     from adjudge.serving.bulk import BulkReport
     from adjudge.training.ranker import RankerReport
-    from adjudge.types import Evidence, Verdict
+    from adjudge.types import Evidence, ProofStep, Verdict
 
 INJECTED = "Gold pages were offered to the selector (--inject-gold): these are not figures of a search."
 BAR = 12
@@ -32,8 +32,11 @@ COLOURS = {
 }
 
 
-def verdict_view(verdict: Verdict) -> RenderableType:
-    """A verdict: the label, the distribution, and every sentence with its weight and where it stands."""
+def verdict_view(verdict: Verdict, explain: bool = False) -> RenderableType:
+    """A verdict: the label, the distribution, and every sentence with its weight and where it stands.
+
+    With ``explain``, also what the judge says of how it came about.
+    """
     colour = COLOURS.get(verdict.label or "", "cyan")
     parts: list[RenderableType] = [
         _answer(verdict, colour),
@@ -55,7 +58,41 @@ def verdict_view(verdict: Verdict) -> RenderableType:
         weight_text = "" if weight is None else f"{weight:.2f}"
         sentences.add_row(weight_text, _bar(weight or 0.0, colour), _sentence(sentence))
     parts.append(sentences)
+    if explain:
+        parts += [Text(), *_explanation(verdict)]
     return Group(*parts)
+
+
+def _explanation(verdict: Verdict) -> Iterator[RenderableType]:
+    """The proof, step by step, and what sentences took from each other; a word where there is neither."""
+    explanation = verdict.explanation
+    if explanation is None or not (explanation.proof or explanation.edges):
+        yield Text("This judge gives no explanation; name a prover: --prover FOLDER.")
+        return
+    if explanation.proof:
+        table = Table("claim", "", "evidence", box=None, pad_edge=False, title="proof", title_justify="left")
+        for step in explanation.proof:
+            part = Text(terminal_safe(verdict.claim[slice(*step.claim)]))
+            table.add_row(part, Text(step.operator, style="bold"), _step_evidence(verdict, step))
+        yield table
+    if explanation.edges:
+        table = Table(box=None, pad_edge=False, title="what sentence i took from j", title_justify="left")
+        for number in range(len(explanation.edges)):
+            table.add_column(str(number + 1), justify="right")
+        for row in explanation.edges:
+            table.add_row(*(f"{weight:.2f}" for weight in row))
+        yield table
+
+
+def _step_evidence(verdict: Verdict, step: ProofStep) -> Text:
+    if step.sentence is None:
+        return Text("nothing", style="dim")
+    sentence = verdict.evidence[step.sentence]
+    if step.evidence is None:
+        return Text(f"title of sentence {step.sentence + 1}", style="dim")
+    return Text(terminal_safe(sentence.text[slice(*step.evidence)])).append(
+        f"  (sentence {step.sentence + 1})", style="dim"
+    )
 
 
 def _answer(verdict: Verdict, colour: str) -> Text:

@@ -77,7 +77,8 @@ def pick_pair(summary: Summary, between: tuple[str, str] | None = None) -> tuple
 
     Args:
         summary: the comparison.
-        between: names as the tables show them, such as ``SR + weighting``; ``bert-base: SR`` names the backbone.
+        between: names as the tables show them, such as ``SR + weighting``; ``bert-base: SR`` names the backbone,
+            ``gear: SR`` the model.
 
     Raises:
         ConfigError: a name that no finished arm has.
@@ -88,7 +89,7 @@ def pick_pair(summary: Summary, between: tuple[str, str] | None = None) -> tuple
     if not others:
         return None
     best = max(others, key=lambda row: row.selected.scores.label_accuracy)
-    return summary.arms_of(best.arm.backbone)[0], best
+    return summary.arms_of(best.arm.group)[0], best
 
 
 def find_changes(summary: Summary, first: ArmResult, second: ArmResult) -> Changes:
@@ -104,9 +105,9 @@ def find_changes(summary: Summary, first: ArmResult, second: ArmResult) -> Chang
 
 
 def _arm_named(summary: Summary, name: str) -> ArmResult:
-    backbone, colon, short = name.partition(": ")
+    part, colon, short = name.partition(": ")
     for row in summary.arms:
-        wanted = short if colon and backbone == row.arm.backbone else name
+        wanted = short if colon and part in row.arm.group else name
         if wanted.strip().casefold() == row.arm.name.casefold():
             return row
     known = ", ".join(dict.fromkeys(row.arm.name for row in summary.arms))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from adjudge.experiments.models import display_name
 from adjudge.experiments.plan import Arm
 from adjudge.experiments.report.changes import Changes, find_changes, pick_pair
 from adjudge.experiments.report.formatting import backbone_name, settings_text
@@ -79,7 +80,8 @@ def _list_unfinished(folder: Path) -> Iterator[str]:
             seeds.setdefault(Arm(**run["arm"]), []).append(str(run["seed"]))
     for arm, missing in seeds.items():
         many = "s" if len(missing) > 1 else ""
-        yield f"{backbone_name(arm.backbone)}, {arm.name}: seed{many} {', '.join(missing)}"
+        model = "" if arm.model == "kgat" else f"{display_name(arm.model)}, "
+        yield f"{backbone_name(arm.backbone)}, {model}{arm.name}: seed{many} {', '.join(missing)}"
 
 
 def _training_curves(summary: Summary, row: ArmResult) -> Iterator[TrainingCurve]:

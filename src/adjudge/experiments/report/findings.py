@@ -6,20 +6,20 @@ from collections.abc import Sequence
 
 from adjudge.evaluation.render import percent
 from adjudge.evaluation.statistics import Interval
-from adjudge.experiments.report.formatting import LEVEL, backbone_name, format_signed, judgement, probability
+from adjudge.experiments.report.formatting import LEVEL, format_signed, group_name, judgement, probability
 from adjudge.experiments.summary import ArmResult, BaselineComparison, Summary
 
 
 def findings(summary: Summary) -> list[str]:
-    """For each backbone: how many arms differ, the best of them, and its contradictions."""
+    """For each backbone and model: how many arms differ, the best of them, and its contradictions."""
     sentences = []
-    for backbone in summary.backbones:
-        prefix = f"{backbone_name(backbone)}: " if len(summary.backbones) > 1 else ""
-        sentences += [prefix + sentence for sentence in _describe_backbone(summary.arms_of(backbone))]
+    for group in summary.groups:
+        prefix = f"{group_name(summary, group)}: " if len(summary.groups) > 1 else ""
+        sentences += [prefix + sentence for sentence in _describe_group(summary.arms_of(group))]
     return sentences
 
 
-def _describe_backbone(rows: Sequence[ArmResult]) -> list[str]:
+def _describe_group(rows: Sequence[ArmResult]) -> list[str]:
     base = rows[0]
     others = [(row, row.baseline_comparison) for row in rows if row.baseline_comparison is not None]
     if not others:

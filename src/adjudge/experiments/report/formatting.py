@@ -7,8 +7,9 @@ from typing import Any
 
 from adjudge.evaluation.render import SHORT, percent
 from adjudge.evaluation.statistics import Interval
+from adjudge.experiments.models import display_name
 from adjudge.experiments.report.blocks import NOTHING
-from adjudge.experiments.summary import BaselineComparison, Spread
+from adjudge.experiments.summary import BaselineComparison, Spread, Summary
 
 LEVEL = 0.05
 """Below this p a difference gets its asterisk."""
@@ -24,6 +25,17 @@ BACKBONES = {
 def backbone_name(backbone: str) -> str:
     """What the paper calls a backbone it knows."""
     return BACKBONES.get(backbone, backbone)
+
+
+def group_name(summary: Summary, group: tuple[str, str]) -> str:
+    """A group of arms, by what it differs in from others: ``BERT Base``, ``GEAR``, ``BERT Base, GEAR``."""
+    backbone, model = group
+    names = []
+    if len({other for other, _ in summary.groups}) > 1 or len(summary.models) == 1:
+        names.append(backbone_name(backbone))
+    if len(summary.models) > 1:
+        names.append(display_name(model))
+    return ", ".join(names)
 
 
 def short_label(label: str) -> str:

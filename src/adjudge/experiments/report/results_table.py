@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
+from adjudge.experiments.models import display_name
 from adjudge.experiments.plan import Arm
 from adjudge.experiments.report.blocks import NOTHING, Cell, Entry, Row, Table
 from adjudge.experiments.report.formatting import LEVEL, backbone_name
@@ -42,16 +43,18 @@ def results_table(results: Sequence[Result], claims: int) -> Table:
     variants = any(result.arm.variant != "paper" for result in results)
     fever = any(result.fever_score is not None for result in results)
     rows: list[Row | str] = []
-    for backbone in dict.fromkeys(result.arm.backbone for result in results):
-        rows.append(f"Backbone: {backbone_name(backbone)}")
-        rows += _group([result for result in results if result.arm.backbone == backbone], variants, fever)
+    several = len({result.arm.model for result in results}) > 1
+    for backbone, model in dict.fromkeys(result.arm.group for result in results):
+        title = f"{backbone_name(backbone)}, {display_name(model)}" if several else backbone_name(backbone)
+        rows.append(f"Backbone: {title}")
+        rows += _group([item for item in results if item.arm.group == (backbone, model)], variants, fever)
     betas = {result.arm.beta for result in results if result.arm.weighted}
     shared = betas.pop() if len(betas) == 1 else None
     beta = "" if shared is None else f" β of the class weights is {shared:g}."
     return Table(
         f"Label accuracy (LA){' and FEVER score (FS)' if fever else ''} on {claims:,} claims, in %, of the run with "
         "the best LA on the tuning claims; in parentheses the difference from CE without weighting. * differs from it: "
-        f"McNemar, Holm p < {LEVEL}. Bold: best of its backbone.{beta}",
+        f"McNemar, Holm p < {LEVEL}. Bold: best of its {'model' if several else 'backbone'}.{beta}",
         ("Objective function", "Weighting", *["Variant"] * variants, "LA", *["FS"] * fever),
         tuple(rows),
         words=3 if variants else 2,

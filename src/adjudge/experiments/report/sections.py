@@ -26,8 +26,8 @@ from adjudge.experiments.report.changes import Change
 from adjudge.experiments.report.content import Content, protocol_facts
 from adjudge.experiments.report.findings import findings
 from adjudge.experiments.report.formatting import (
-    backbone_name,
     difference,
+    group_name,
     judgement,
     probability,
     rate,
@@ -36,10 +36,11 @@ from adjudge.experiments.report.formatting import (
 )
 from adjudge.experiments.report.lambda_curve import LambdaCurve, best_of_each_lambda
 from adjudge.experiments.report.results_table import summary_table
+from adjudge.experiments.report.systems import systems
 from adjudge.experiments.summary import ArmResult
 
 Arms = Sequence[ArmResult]
-"""The arms of one backbone, the baseline first."""
+"""The arms of one group, a model on a backbone, the baseline first."""
 
 MOST_CHANGES = 50
 """Changed predictions that are shown, of all that are counted."""
@@ -48,7 +49,7 @@ MOST_CHANGES = 50
 def build_report(content: Content) -> Report:
     """The report of a comparison; renderers make a page, a text or a view of it."""
     summary = content.summary
-    names = [backbone_name(backbone) for backbone in summary.backbones]
+    names = [group_name(summary, group) for group in summary.groups]
     return Report(
         content.title,
         f"{summary.n:,} test claims · {len(summary.arms)} arms · {', '.join(names)}",
@@ -77,10 +78,10 @@ def _results(content: Content) -> Iterator[Section]:
 
 
 def _details(content: Content) -> Iterator[Section]:
-    backbones = content.summary.backbones
-    for backbone in backbones:
-        arms = content.summary.arms_of(backbone)
-        yield Section(backbone_name(backbone) if len(backbones) > 1 else "Details")
+    groups = content.summary.groups
+    for group in groups:
+        arms = content.summary.arms_of(group)
+        yield Section(group_name(content.summary, group) if len(groups) > 1 else "Details")
         for title, blocks_of in DETAILS.items():
             if blocks := tuple(blocks_of(content, arms)):
                 yield Section(title, blocks, level=3)
@@ -273,10 +274,10 @@ def _changed_predictions(content: Content) -> Iterator[Section]:
     if changes is None:
         return
     first, second = changes.first.arm.name, changes.second.arm.name
-    several = len(content.summary.backbones) > 1
-    with_backbone = f" with {backbone_name(changes.second.arm.backbone)}" if several else ""
+    several = len(content.summary.groups) > 1
+    with_group = f" with {group_name(content.summary, changes.second.arm.group)}" if several else ""
     blocks: list[Block] = [
-        f"{len(changes.all):,} of {content.summary.n:,} claims got another label{with_backbone}. "
+        f"{len(changes.all):,} of {content.summary.n:,} claims got another label{with_group}. "
         f"Of these, {second} alone is right on {changes.count('fixed'):,} and {first} alone on "
         f"{changes.count('regressed'):,}; {changes.count('flipped'):,} changed between SUPPORTS and REFUTES."
     ]
@@ -318,6 +319,6 @@ DETAILS = {
     "Calibration": _calibration,
     "Confusion matrices": _matrices,
 }
-"""What is shown of each backbone."""
+"""What is shown of each group."""
 
-SECTIONS = (_results, _details, _lambda_curves, _changed_predictions, _protocol)
+SECTIONS = (_results, systems, _details, _lambda_curves, _changed_predictions, _protocol)

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -83,28 +83,50 @@ def check_text(
     """
     if not isinstance(text, str):
         raise ConfigError(f"text: expected a text, found {type(text).__name__}.")
+    judge = comparing(judge)
+    windows = check_windows(text, find_evidence, judge, options, (MAX_SENTENCES,))
+    return Check(text, tuple(chain.from_iterable(windows)), name, judge.identity)
+
+
+def check_windows(
+    text: str,
+    find_evidence: Callable[[Sequence[str]], Sequence[Sequence[Evidence]]],
+    judge: Judge,
+    options: CheckOptions | None = None,
+    sizes: Sequence[int] = (1, 2, 4, 8, 16),
+) -> Iterator[list[CheckedSentence]]:
+    """The sentences of a text as they are checked, some at a time, in order.
+
+    Args:
+        text: what to check.
+        find_evidence: as for :func:`check_text`.
+        judge: who judges, one that compares facts (:func:`comparing`).
+        options: how.
+        sizes: how many sentences are checked together: first, second, …; the last size serves for all that follow.
+    """
     options = options or CheckOptions()
     segments = _limited(segment_text(text, options.markdown), options.max_sentences)
     statements = list(statements_of(segments, options.splitter or (lambda sentence: [whole(sentence)])))
-    judge = _comparing(judge)
-    evidence = _each(find_evidence, [statement.text for statement in statements])
-    parts = _judge_statements(segments, statements, evidence, judge, options.min_confidence)
-    if options.marks:
-        parts = _marked(segments, statements, parts, reading_judge(judge))
-    by_sentence = {
-        number: tuple(part for _, part in group)
-        for number, group in groupby(
-            ((statement.sentence, part) for statement, (part, _) in zip(statements, parts, strict=True)),
-            key=lambda pair: pair[0],
-        )
-    }
-    sentences = tuple(
-        _sentence(segment, by_sentence.get(number, ())) for number, segment in enumerate(segments)
-    )
-    return Check(text, sentences, name, judge.identity)
+    first, window = 0, 0
+    while first < len(segments):
+        end = first + sizes[min(window, len(sizes) - 1)]
+        inside = [statement for statement in statements if first <= statement.sentence < end]
+        evidence = _each(find_evidence, [statement.text for statement in inside])
+        parts = _judge_statements(segments, inside, evidence, judge, options.min_confidence)
+        if options.marks:
+            parts = _marked(segments, inside, parts, reading_judge(judge))
+        by_sentence = {
+            number: tuple(part for _, part in group)
+            for number, group in groupby(
+                ((statement.sentence, part) for statement, (part, _) in zip(inside, parts, strict=True)),
+                key=lambda pair: pair[0],
+            )
+        }
+        yield [_sentence(segments[n], by_sentence.get(n, ())) for n in range(first, min(end, len(segments)))]
+        first, window = end, window + 1
 
 
-def _comparing(judge: Judge | None) -> Judge:
+def comparing(judge: Judge | None) -> Judge:
     """The judge with facts compared, where its labels are such that the two can be mixed."""
     if judge is None:
         return with_facts(None)

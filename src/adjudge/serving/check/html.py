@@ -51,7 +51,7 @@ def to_html(check: Check) -> str:
     """
     environment = _environment()
     environment.globals.update(
-        marked=lambda sentence: _marked(check, sentence),
+        marked=lambda sentence: marked_sentence(check, sentence),
         pieces=lambda numbers: _pieces(check, numbers),
         evidence_of=lambda part: list(_evidence(check, part)),
     )
@@ -105,20 +105,20 @@ def _pieces(check: Check, numbers: list[int]) -> Markup:
     pieces = []
     for number in numbers:
         sentence = check.sentences[number]
-        slug, words = _slug(sentence.state), WORDS[sentence.state]
+        slug, words = slug_of(sentence.state), WORDS[sentence.state]
         if sentence.parts:
             link = '<a class="s state-{}" id="s{}" href="#e{}" aria-label="{}: {}">{}</a>'
             pieces.append(
-                Markup(link).format(slug, number, number, words, sentence.text, _marked(check, sentence))
+                Markup(link).format(slug, number, number, words, sentence.text, marked_sentence(check, sentence))
             )
         else:
             span = '<span class="s state-{}" title="{}">{}</span>'
             title = f"{words}: {sentence.reason}" if sentence.reason else words
-            pieces.append(Markup(span).format(slug, title, _marked(check, sentence)))
+            pieces.append(Markup(span).format(slug, title, marked_sentence(check, sentence)))
     return Markup(" ").join(pieces)
 
 
-def _marked(check: Check, sentence: CheckedSentence) -> Markup:
+def marked_sentence(check: Check, sentence: CheckedSentence) -> Markup:
     """A sentence without inline marks of Markdown, its wrong words marked."""
     written = check.text[sentence.start : sentence.end]
     text, offsets = written, list(range(len(written)))
@@ -128,7 +128,7 @@ def _marked(check: Check, sentence: CheckedSentence) -> Markup:
             text, offsets = sentence.text, []
     places = [sentence.start + offset for offset in offsets]
     wrong = [any(span.start <= place < span.end for span in sentence.marks) for place in places]
-    return _with_marks(text, _runs(wrong), "")
+    return with_marks(text, _runs(wrong), "")
 
 
 def _runs(wrong: list[bool]) -> list[Span]:
@@ -141,7 +141,8 @@ def _runs(wrong: list[bool]) -> list[Span]:
     return spans
 
 
-def _with_marks(text: str, spans: list[Span], css: str) -> Markup:
+def with_marks(text: str, spans: list[Span], css: str = "") -> Markup:
+    """Text, escaped, with the characters of the spans within ``mark`` elements of a class."""
     from markupsafe import Markup
 
     pieces, position = [], 0
@@ -170,7 +171,7 @@ def _evidence(check: Check, part: CheckedPart) -> Iterator[dict[str, Any]]:
         spans = [mark.span for mark in part.evidence_marks if mark.sentence == number]
         before, after = check.passages.get(sentence.ref, ("", ""))
         yield {
-            "marked": _with_marks(sentence.text, spans, "against"),
+            "marked": with_marks(sentence.text, spans, "against"),
             "before": before,
             "after": after,
             "place": place_of(sentence),
@@ -178,7 +179,8 @@ def _evidence(check: Check, part: CheckedPart) -> Iterator[dict[str, Any]]:
         }
 
 
-def _slug(state: State) -> str:
+def slug_of(state: State) -> str:
+    """What the classes of a state's style are called by."""
     return state.value.lower().replace(" ", "-")
 
 
@@ -194,5 +196,5 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["slug"] = _slug
+    environment.filters["slug"] = slug_of
     return environment

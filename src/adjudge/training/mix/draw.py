@@ -22,8 +22,8 @@ class Mix:
     held_out: list[Example]
 
 
-def draw_mix(settings: MixSettings, data: Path) -> Mix:
-    """Draw a mix from the files below a data folder. Equal settings and files give equal examples."""
+def draw_mix(settings: MixSettings, data: Sequence[Path]) -> Mix:
+    """Draw a mix from the files below some data folders. Equal settings and files give equal examples."""
     total = sum(source.share for source in settings.source)
     placed: list[tuple[float, Group]] = []
     held_out_examples: list[Example] = []

@@ -24,14 +24,16 @@ class MixSource(BaseModel):
 
     name: str
     about: str = Field("", description="what it is and its licence, for the model card")
-    kind: Literal["pairs", "fever", "documents", "sentences"] = Field(
-        "pairs", description="claim–evidence pairs, FEVER's claims and pages, or made by rule"
+    kind: Literal["pairs", "fever", "documents", "sentences", "written"] = Field(
+        "pairs",
+        description="claim–evidence pairs, FEVER's claims and pages, made by rule, or groups written by hand",
     )
-    paths: tuple[str, ...] = Field((), description="files below the data folder")
+    paths: tuple[str, ...] = Field((), description="files below a data folder")
     share: float = Field(gt=0, description="of all examples")
     until: float = Field(1, gt=0, le=1, description="the part of the training in which it is shown")
     titles: float = Field(0.35, ge=0, le=1, description="share of the groups shown with titles")
     distractors: float = Field(0.12, ge=0, le=1, description="share shown among sentences of other examples")
+    beside: int = Field(2, ge=1, le=4, description="most sentences of others that stand beside its own")
     near_miss: float = Field(
         0.06, ge=0, le=1, description="share shown with another's sentences: NOT ENOUGH INFO"
     )

@@ -11,12 +11,13 @@ from typing import Any
 from adjudge.data.formats import read_examples
 from adjudge.data.kgat import read_pages, read_training_claims
 from adjudge.data.text import evidence_title
-from adjudge.errors import ConfigError
+from adjudge.errors import ConfigError, DataError
 from adjudge.io.jsonl import read_json_lines
 from adjudge.training.augment import build_claim_pool, draw_examples, gold_and_retrieved_views, hold_out
 from adjudge.training.entities import is_in_share
 from adjudge.training.material.documents import document_groups
 from adjudge.training.material.sentences import select_usable, sentence_groups
+from adjudge.training.material.written import read_written
 from adjudge.training.mix.settings import MixSettings, MixSource
 from adjudge.types import FEVER_LABELS, Example
 
@@ -30,7 +31,7 @@ EXAMPLES_OF_FACT = 3
 """A fact of ordinary documents gives a claim of every label."""
 
 
-def read_groups(source: MixSource, settings: MixSettings, data: Path, wanted: int) -> Split:
+def read_groups(source: MixSource, settings: MixSettings, data: Sequence[Path], wanted: int) -> Split:
     """The groups of a source, enough for about ``wanted`` examples."""
     return _KINDS[source.kind](source, settings, data, wanted)
 
@@ -55,8 +56,10 @@ def group_examples(examples: Sequence[Example]) -> list[Group]:
     return list(groups.values())
 
 
-def _pairs(source: MixSource, settings: MixSettings, data: Path, wanted: int) -> Split:
-    files = (read_examples(data / path, labels=FEVER_LABELS, require_labels=True) for path in source.paths)
+def _pairs(source: MixSource, settings: MixSettings, data: Sequence[Path], wanted: int) -> Split:
+    files = (
+        read_examples(locate(data, path), labels=FEVER_LABELS, require_labels=True) for path in source.paths
+    )
     examples = [example for file in files for example in file if example.evidence]
     if source.without:
         pattern = re.compile(source.without, re.IGNORECASE)
@@ -65,12 +68,12 @@ def _pairs(source: MixSource, settings: MixSettings, data: Path, wanted: int) ->
     return _cut(training), _cut(held_out)
 
 
-def _fever(source: MixSource, settings: MixSettings, data: Path, wanted: int) -> Split:
+def _fever(source: MixSource, settings: MixSettings, data: Sequence[Path], wanted: int) -> Split:
     if len(source.paths) != 2:
         raise ConfigError(
             f"source {source.name}: paths are {list(source.paths)}, expected FEVER's training claims and its pages."
         )
-    claims, pages = data / source.paths[0], read_pages(data / source.paths[1])
+    claims, pages = locate(data, source.paths[0]), read_pages(locate(data, source.paths[1]))
     training, held_out = hold_out(list(read_training_claims(claims)), source.held_out)
     rng = random.Random(f"claims {settings.seed}")
     training = rng.sample(training, min(wanted, len(training)))
@@ -82,12 +85,12 @@ def _fever(source: MixSource, settings: MixSettings, data: Path, wanted: int) ->
     return [[example] for example in training_examples], [[example] for example in held_out_examples]
 
 
-def _documents(source: MixSource, settings: MixSettings, data: Path, wanted: int) -> Split:
+def _documents(source: MixSource, settings: MixSettings, data: Sequence[Path], wanted: int) -> Split:
     return _split(document_groups(wanted // EXAMPLES_OF_FACT + 1, settings.seed), source.held_out)
 
 
-def _sentences(source: MixSource, settings: MixSettings, data: Path, wanted: int) -> Split:
-    texts = select_usable([text for path in source.paths for text in _texts(data / path)])
+def _sentences(source: MixSource, settings: MixSettings, data: Sequence[Path], wanted: int) -> Split:
+    texts = select_usable([text for path in source.paths for text in _texts(locate(data, path))])
     random.Random(f"texts {settings.seed}").shuffle(texts)
     return _split(sentence_groups(texts[:wanted], settings.seed), source.held_out)
 
@@ -98,6 +101,19 @@ def _texts(path: Path) -> Iterator[str]:
         for field in ("sentences", "abstract", "evidence"):
             value: Any = record.get(field, ())
             yield from (text for text in value if isinstance(text, str))
+
+
+def _written(source: MixSource, settings: MixSettings, data: Sequence[Path], wanted: int) -> Split:
+    groups = [group for path in source.paths for group in read_written(locate(data, path))]
+    return _split(groups, source.held_out)
+
+
+def locate(data: Sequence[Path], path: str) -> Path:
+    """A source's file or folder, in the first data folder that has it."""
+    for folder in data:
+        if (folder / path).exists():
+            return folder / path
+    raise DataError(f"{path}: in none of the data folders {', '.join(map(str, data))}.")
 
 
 def _split(groups: Iterable[Group], share: float) -> Split:
@@ -119,9 +135,10 @@ def _cut(groups: Iterable[Group]) -> list[Group]:
     return [group[k : k + LARGEST_GROUP] for group in groups for k in range(0, len(group), LARGEST_GROUP)]
 
 
-_KINDS: dict[str, Callable[[MixSource, MixSettings, Path, int], Split]] = {
+_KINDS: dict[str, Callable[[MixSource, MixSettings, Sequence[Path], int], Split]] = {
     "pairs": _pairs,
     "fever": _fever,
     "documents": _documents,
     "sentences": _sentences,
+    "written": _written,
 }

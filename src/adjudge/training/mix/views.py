@@ -74,7 +74,7 @@ def _view(
         if near is not None:
             evidence, label = list(near.evidence[:2]), Label.NOT_ENOUGH_INFO.value
     elif among and len(evidence) < FEW:
-        for _ in range(rng.randint(1, 2)):
+        for _ in range(rng.randint(1, source.beside)):
             beside = pool.near(example, rng) if rng.random() < 0.6 else rng.choice(pool.examples)
             if beside is None or _may_tell(beside, example) or (made_up and _is_about(beside, example)):
                 continue

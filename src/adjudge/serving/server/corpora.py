@@ -1,0 +1,302 @@
+"""The corpora of a server by name: opened in the background, opened again when they change on disk."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO, Literal
+
+from adjudge.data.documents import SUFFIXES, Problem, printable
+from adjudge.data.documents.kinds import suffix_of
+from adjudge.errors import AdjudgeError
+from adjudge.io.files import write_atomic
+from adjudge.retrieval.corpus import CACHE
+from adjudge.retrieval.index import Index
+from adjudge.retrieval.pipeline import EvidencePipeline
+from adjudge.retrieval.progress import IndexProgress, ProgressCallback
+from adjudge.retrieval.storage import MANIFEST, IndexedFile, IndexUnusable, read_sources
+from adjudge.serving.server.faults import Conflict, Fault, NotFound, NotReady, TooLarge
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+MAX_NAME_BYTES = 200
+MAX_PROBLEMS = 20
+PATIENCE = 20.0
+"""A corpus is looked at again after this many times the seconds that the look took."""
+
+State = Literal["loading", "ready", "indexing", "failed"]
+OpenCorpus = Callable[[Path, ProgressCallback, Callable[[Problem], None]], tuple[Index, EvidencePipeline]]
+
+
+@dataclass
+class Corpus:
+    """A corpus of the server.
+
+    Attributes:
+        name: what requests call it.
+        path: an index, or a folder or file of documents.
+        uploaded: whether its documents came through the server, which may then change them.
+        state: ``loading`` before it was first opened, ``indexing`` while it is opened again, ``failed`` with a problem.
+        index: as it was last opened.
+        pipeline: what finds evidence in it.
+        progress: of the indexing that goes on.
+        problem: why it could not be opened.
+        problems: documents that could not be read, the first ones.
+    """
+
+    name: str
+    path: Path
+    uploaded: bool = False
+    state: State = "loading"
+    index: Index | None = None
+    pipeline: EvidencePipeline | None = None
+    progress: IndexProgress | None = None
+    problem: str | None = None
+    problems: list[str] = field(default_factory=list)
+    stamp: str = ""
+    next_look: float = 0.0
+
+    def relative(self, source: str) -> str:
+        """A source as it is shown to others: its path from the corpus, not where the server keeps it."""
+        root = self.path if self.path.is_dir() else self.path.parent
+        relative = os.path.relpath(source, root) if os.path.isabs(source) else source
+        return os.path.basename(source) if relative.startswith("..") else relative
+
+    def documents(self) -> list[IndexedFile]:
+        """The files that its index holds, by name."""
+        if self.index is None:
+            return []
+        try:
+            sources = read_sources(self.index.path / self.index.manifest.generation)
+        except IndexUnusable:  # replaced just now; the next look opens it
+            return []
+        return sorted(sources.values(), key=lambda file: file.source)
+
+
+class Corpora:
+    """The corpora by name, kept in step with the disk by a thread of their own.
+
+    Args:
+        paths: those that the server was started with; each is called like its folder or file.
+        data_dir: where uploaded ones live, a folder of documents each.
+        open_corpus: path, progress and report → index and pipeline.
+        refresh: seconds between looks at the disk.
+    """
+
+    def __init__(
+        self, paths: tuple[Path, ...], data_dir: Path, open_corpus: OpenCorpus, refresh: float
+    ) -> None:
+        self._open_corpus = open_corpus
+        self._refresh = refresh
+        self._data_dir = data_dir
+        self._corpora: dict[str, Corpus] = {}
+        self._changed = threading.Condition()
+        self._closing = False
+        for path in paths:
+            self._add(Corpus(free_name(path, self._corpora), path))
+        if data_dir.is_dir():
+            for folder in sorted(data_dir.iterdir()):
+                if folder.is_dir() and NAME.fullmatch(folder.name) and folder.name not in self._corpora:
+                    self._add(Corpus(folder.name, folder, uploaded=True))
+        self._thread = threading.Thread(target=self._keep, name="adjudge-corpora", daemon=True)
+
+    def start(self) -> None:
+        """Open them, and keep looking whether they changed."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop looking; an index that is being written is finished first, for a while."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify()
+        if self._thread.is_alive():
+            self._thread.join(timeout=10)
+
+    def __iter__(self) -> Iterator[Corpus]:
+        return iter(list(self._corpora.values()))
+
+    @property
+    def are_open(self) -> bool:
+        """Whether each has been opened, or has failed to be."""
+        return all(corpus.state != "loading" for corpus in self)
+
+    def get(self, name: str | None = None) -> Corpus:
+        """A corpus by name; the first without one."""
+        if name is None:
+            if not self._corpora:
+                raise NotFound(
+                    "This server has no corpus. Start it with --corpus, create one, or send evidence with the claim."
+                )
+            return next(iter(self._corpora.values()))
+        if name not in self._corpora:
+            names = ", ".join(self._corpora) or "none"
+            raise NotFound(f"No corpus is called {name!r}; there are: {names}.")
+        return self._corpora[name]
+
+    def pipeline(self, name: str | None = None) -> tuple[Corpus, EvidencePipeline]:
+        """A corpus that can be searched now."""
+        corpus = self.get(name)
+        if corpus.pipeline is not None:
+            return corpus, corpus.pipeline
+        if corpus.state == "failed":
+            raise Fault(f"Corpus {corpus.name!r} cannot be opened: {corpus.problem}")
+        raise NotReady(f"Corpus {corpus.name!r} is being indexed. Try again in a moment.")
+
+    def create(self, name: str) -> Corpus:
+        """A new, empty corpus for uploads."""
+        check_name(name)
+        with self._changed:
+            if name.lower() in {other.lower() for other in self._corpora}:
+                raise Conflict(f"A corpus called {name!r} exists already. Choose another name.")
+            folder = self._data_dir / name
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            corpus = self._add(Corpus(name, folder, uploaded=True))
+            self._changed.notify()
+        return corpus
+
+    def delete(self, name: str) -> None:
+        """Remove an uploaded corpus with its documents."""
+        corpus = self._own(name)
+        with self._changed:
+            del self._corpora[name]
+        shutil.rmtree(corpus.path, ignore_errors=True)
+
+    def add_document(self, name: str, document: str, stream: BinaryIO, limit: int) -> Corpus:
+        """Keep a document of an uploaded corpus, whole or not at all, and have it indexed."""
+        corpus = self._own(name)
+        check_document(document)
+        size = 0
+        with write_atomic(corpus.path / document) as out:
+            while chunk := stream.read(1 << 20):
+                size += len(chunk)
+                if size > limit:
+                    raise TooLarge(f"{document}: more than {limit:,} bytes, which is this server's limit.")
+                out.write(chunk)
+        self._request(corpus)
+        return corpus
+
+    def remove_document(self, name: str, document: str) -> Corpus:
+        """Remove a document of an uploaded corpus."""
+        corpus = self._own(name)
+        check_document(document)
+        try:
+            (corpus.path / document).unlink()
+        except FileNotFoundError:
+            raise NotFound(f"Corpus {name!r} has no document {document!r}.") from None
+        self._request(corpus)
+        return corpus
+
+    def _own(self, name: str) -> Corpus:
+        corpus = self.get(name)
+        if not corpus.uploaded:
+            raise Conflict(
+                f"Corpus {name!r} was given by path when the server started: change its files there."
+            )
+        return corpus
+
+    def _add(self, corpus: Corpus) -> Corpus:
+        self._corpora[corpus.name] = corpus
+        return corpus
+
+    def _request(self, corpus: Corpus) -> None:
+        """Have a corpus looked at now."""
+        with self._changed:
+            corpus.state = "indexing" if corpus.pipeline else corpus.state
+            corpus.next_look = 0.0
+            self._changed.notify()
+
+    def _keep(self) -> None:
+        while not self._closing:
+            for corpus in self:
+                if corpus.next_look <= time.monotonic() and not self._closing:
+                    self._look_at(corpus)
+            with self._changed:
+                looks = [corpus.next_look for corpus in self]
+                wait = min(looks, default=time.monotonic() + self._refresh) - time.monotonic()
+                if wait > 0 and not self._closing:
+                    self._changed.wait(wait)
+
+    def _look_at(self, corpus: Corpus) -> None:
+        corpus.next_look = float("inf")
+        began = time.monotonic()
+        stamp = stamp_of(corpus.path)
+        took = time.monotonic() - began
+        if stamp != corpus.stamp or corpus.state == "indexing":
+            self._open(corpus)
+            corpus.stamp = stamp
+        # An upload that came in the meantime has asked for another look.
+        corpus.next_look = min(corpus.next_look, time.monotonic() + max(self._refresh, PATIENCE * took))
+
+    def _open(self, corpus: Corpus) -> None:
+        corpus.state = "indexing" if corpus.pipeline else "loading"
+        problems: list[str] = []
+
+        def report_progress(progress: IndexProgress) -> None:
+            corpus.progress = progress
+
+        def record_problem(problem: Problem) -> None:
+            if len(problems) < MAX_PROBLEMS:
+                problems.append(f"{corpus.relative(problem.source)}: {problem.message}")
+
+        try:
+            corpus.index, corpus.pipeline = self._open_corpus(corpus.path, report_progress, record_problem)
+            corpus.state, corpus.problem = "ready", None
+        except (AdjudgeError, OSError) as error:
+            corpus.state, corpus.problem = "failed", str(error).replace(str(corpus.path), corpus.name)
+        corpus.problems, corpus.progress = problems, None
+
+
+def free_name(path: Path, names: dict[str, Corpus]) -> str:
+    """What to call a corpus that was given by its path: letters and digits of its last part, and none twice."""
+    base = re.sub(r"[^A-Za-z0-9_-]+", "-", path.resolve().stem).strip("-_")[:60] or "corpus"
+    name, suffix = base, 1
+    while name in names:
+        suffix += 1
+        name = f"{base}-{suffix}"
+    return name
+
+
+def check_name(name: str) -> None:
+    """A corpus's name is a folder's name too: letters, digits, hyphen and underscore."""
+    if not NAME.fullmatch(name):
+        raise Fault(
+            f"Corpus name {printable(name)[:80]!r}: expected 1 to 64 letters, digits, hyphens or underscores, "
+            "the first a letter or digit."
+        )
+
+
+def check_document(name: str) -> None:
+    """A document's name is that of a file in the corpus's folder, of a type that can be read."""
+    if name != os.path.basename(name) or "\\" in name or name.startswith(".") or not name.isprintable():
+        raise Fault(f"Document name {name[:80]!r}: expected the name of a file, without folders.")
+    if len(os.fsencode(name)) > MAX_NAME_BYTES:
+        raise Fault(f"Document name {name[:40]!r}…: expected at most {MAX_NAME_BYTES} bytes.")
+    if not suffix_of(name):
+        raise Fault(f"Document {name!r}: expected a name that ends in one of {' '.join(SUFFIXES)}.")
+
+
+def stamp_of(path: Path) -> str:
+    """What changes when a corpus on disk does: names, sizes and times of its files."""
+    digest = hashlib.sha256()
+    if (path / MANIFEST).is_file() and not (path / CACHE).exists():
+        roots: list[Path] = [path / MANIFEST]
+    else:
+        roots = [path]
+    while roots:
+        entry = roots.pop()
+        try:
+            status = entry.stat()
+            if entry.is_dir():
+                roots += sorted(child for child in entry.iterdir() if not child.name.startswith("."))
+                continue
+        except OSError:
+            status = None
+        times = (0, 0, 0) if status is None else (status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        digest.update(f"{printable(entry)}\0{times}\n".encode())
+    return digest.hexdigest()

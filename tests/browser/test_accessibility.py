@@ -1,0 +1,82 @@
+"""axe finds nothing to object to, in light and dark, on a desktop and a phone; nothing is wider than the phone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+OpenPage = Callable[..., Page]
+TEXT = (
+    "The Ellery Bridge was opened to traffic in 1934. Members may borrow ten books at a time. "
+    "The mayor owns a yacht. Is it open? Xylophones quack."
+)
+DESKTOP, PHONE = (1280, 860), (390, 844)
+
+
+def violations(page: Page, axe: str) -> list[str]:
+    page.evaluate(axe)
+    found = page.evaluate("axe.run()")["violations"]
+    return [f"{one['id']}: {node['html'][:200]} {node['failureSummary']}" for one in found for node in one["nodes"]]
+
+
+def check(page: Page, text: str) -> None:
+    page.get_by_label("Claim or text").fill(text)
+    page.get_by_role("button", name="Check", exact=True).click()
+    expect(page.locator("#status")).to_contain_text("Done")
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+class TestAxe:
+    def test_the_empty_page(self, open_page: OpenPage, address: str, axe: str, size: tuple[int, int], scheme: str):
+        page = open_page(address, size, scheme)
+        assert violations(page, axe) == []
+        assert_fits(page, size)
+
+    def test_a_checked_text(
+        self, open_page: OpenPage, graph_address: str, address: str, axe: str, size: tuple[int, int], scheme: str
+    ):
+        for url in (address, graph_address):
+            page = open_page(url, size, scheme)
+            check(page, TEXT)
+            page.locator(".card.current").get_by_text("Why this verdict").click()
+            page.locator(".card.current .leave-out button").click()
+            expect(page.locator(".card.current .left-out table")).to_be_visible()
+            assert violations(page, axe) == []
+            assert_fits(page, size)
+
+    def test_a_single_claim(self, open_page: OpenPage, address: str, axe: str, size: tuple[int, int], scheme: str):
+        page = open_page(f"{address}/?text=An+adult+ticket+costs+84+crowns.", size, scheme)
+        assert violations(page, axe) == []
+        page.get_by_role("link", name="Whole document").click()
+        assert violations(page, axe) == []
+        assert_fits(page, size)
+
+    def test_many_claims(
+        self, open_page: OpenPage, address: str, axe: str, size: tuple[int, int], scheme: str, tmp_path
+    ):
+        page = open_page(f"{address}/claims", size, scheme)
+        assert violations(page, axe) == []
+        (tmp_path / "claims.txt").write_text(TEXT.replace(". ", ".\n"))
+        page.get_by_label("File of claims").set_input_files(tmp_path / "claims.txt")
+        page.locator("#start").click()
+        expect(page.get_by_role("button", name="Check again")).to_be_visible()
+        assert violations(page, axe) == []
+        assert_fits(page, size)
+
+    def test_an_error(self, open_page: OpenPage, address: str, axe: str, size: tuple[int, int], scheme: str):
+        page = open_page(f"{address}/?text=Hello&corpus=nowhere", size, scheme, status=404)
+        assert violations(page, axe) == []
+        assert_fits(page, size)
+
+
+def assert_fits(page: Page, size: tuple[int, int]) -> None:
+    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+
+
+def test_axe_would_object(open_page: OpenPage, address: str, axe: str) -> None:
+    page = open_page(address)
+    page.evaluate("document.querySelector('#theme').removeAttribute('aria-label')")
+    assert [one for one in violations(page, axe) if one.startswith("button-name")]

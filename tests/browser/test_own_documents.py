@@ -1,0 +1,77 @@
+"""Documents of the reader's own: chosen, dropped, refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from live_server import serving
+from playwright.sync_api import Page, expect
+
+from adjudge.serving.server.app import create_app
+from adjudge.serving.server.settings import ServerSettings
+from adjudge.serving.settings import VerifierSettings
+
+OpenPage = Callable[..., Page]
+
+
+def check(page: Page, text: str) -> None:
+    page.get_by_label("Claim or text").fill(text)
+    page.get_by_role("button", name="Check", exact=True).click()
+    expect(page.locator("#status")).to_contain_text("Done")
+
+
+def test_files_that_are_chosen_become_a_corpus(open_page: OpenPage, address: str, tmp_path: Path) -> None:
+    notes, table = tmp_path / "boat notes.txt", tmp_path / "picture.xyz"
+    notes.write_text("The boat Sprite is 12 metres long. It was built in 1987.")
+    table.write_text("no document")
+    page = open_page(address)
+    page.get_by_label("Add documents of your own").set_input_files([notes, table])
+    expect(page.locator("#upload")).to_contain_text("1 document ready, 2 sentences")
+    expect(page.locator("#upload li")).to_contain_text("picture.xyz")
+    expect(page.locator("#corpus")).to_have_value("boat-notes")
+    check(page, "The boat Sprite was built in 1978.")
+    expect(page.locator(".card.current h4 mark")).to_have_text("1978")
+    expect(page.locator(".card.current .document .lit")).to_have_text("It was built in 1987.")
+
+
+def test_files_that_are_dropped_become_a_corpus(open_page: OpenPage, address: str) -> None:
+    page = open_page(address)
+    page.evaluate(
+        """() => {
+        const transfer = new DataTransfer();
+        transfer.items.add(new File(["The harbour café opens at 7 a.m."], "café.md", {type: "text/markdown"}));
+        for (const kind of ["dragenter", "dragover", "drop"])
+          document.querySelector("#text").dispatchEvent(
+            new DragEvent(kind, {dataTransfer: transfer, bubbles: true, cancelable: true}));
+        }"""
+    )
+    expect(page.locator("#upload")).to_contain_text("1 document ready")
+    expect(page.locator("#corpus")).to_have_value("caf")
+    check(page, "The harbour café opens at 9 a.m.")
+    expect(page.locator(".card.current h4 mark")).to_have_text("9 a.m.")
+
+
+def test_files_that_cannot_be_read_leave_no_corpus(open_page: OpenPage, address: str, tmp_path: Path) -> None:
+    (tmp_path / "program.exe").write_bytes(b"MZ")
+    page = open_page(address)
+    before = page.locator("#corpus option").count()
+    page.get_by_label("Add documents of your own").set_input_files(tmp_path / "program.exe")
+    expect(page.get_by_role("alert")).to_contain_text("program.exe")
+    page.reload()
+    assert page.locator("#corpus option").count() == before
+
+
+def test_a_server_without_documents_offers_its_samples(
+    open_page: OpenPage, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    light = VerifierSettings(model="rules", selector="lexical")
+    settings = ServerSettings(verifier=light, data_dir=tmp_path_factory.mktemp("uploads"))
+    with serving(create_app(settings)) as address:
+        page = open_page(address)
+        expect(page.get_by_text("No documents yet")).to_be_visible()
+        page.get_by_role("button", name="Use the sample documents").click()
+        expect(page.locator("#corpus")).to_have_value("samples")
+        page.locator("a.example").first.click()
+        expect(page.locator(".card.current h4 mark")).to_have_text("1934")

@@ -1,0 +1,212 @@
+from __future__ import annotations
+
+import io
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from adjudge import Verifier
+from adjudge.retrieval import build_index
+from adjudge.serving.server.corpora import check_document, check_name, free_name, stamp_of
+from adjudge.serving.server.faults import Fault
+from server_fixtures import asked, wait_until, write_rivers
+
+CLAIM = "The Danube flows through Vienna."
+
+
+def search(client, corpus=None, claim=CLAIM) -> list[str]:
+    body = {"claim": claim, "k": 3} | ({"corpus": corpus} if corpus else {})
+    return [e["text"] for e in client.post("/v1/search", json=body).json()["evidence"]]
+
+
+def state(client, name) -> dict:
+    return client.get(f"/v1/corpora/{name}").json()
+
+
+def test_a_folder_that_changes_on_disk_is_noticed(river_verifier, tmp_path):
+    folder = write_rivers(tmp_path / "rivers")
+    with asked(river_verifier, folder, data_dir=tmp_path / "data") as client:
+        assert CLAIM not in search(client)
+        (folder / "danube.txt").write_text(f"{CLAIM} It is blue.")
+        wait_until(lambda: CLAIM in search(client))
+        (folder / "danube.txt").unlink()
+        wait_until(lambda: CLAIM not in search(client))
+
+
+def test_an_index_that_is_built_anew_is_noticed(river_verifier, tmp_path):
+    folder, index = write_rivers(tmp_path / "rivers"), tmp_path / "index"
+    build_index([folder], index)
+    with asked(river_verifier, index, data_dir=tmp_path / "data") as client:
+        assert CLAIM not in search(client)
+        (folder / "danube.txt").write_text(CLAIM)
+        build_index([folder], index)
+        wait_until(lambda: CLAIM in search(client))
+
+
+def test_a_corpus_is_made_filled_and_removed_over_http(river_verifier, tmp_path):
+    data = tmp_path / "data"
+    with asked(river_verifier, data_dir=data) as client:
+        assert client.post("/v1/search", json={"claim": CLAIM}).status_code == 404
+        assert client.post("/v1/corpora", json={"name": "uploads"}).status_code == 201
+        assert client.post("/v1/corpora", json={"name": "Uploads"}).status_code == 409
+        wait_until(lambda: state(client, "uploads")["state"] == "ready")
+        empty = client.post("/v1/verify", json={"claim": CLAIM, "corpus": "uploads"}).json()
+        assert empty["label"] is None and empty["reason"] == "the corpus is empty"
+
+        put = client.put("/v1/corpora/uploads/documents/danube.txt", content=CLAIM.encode())
+        assert put.status_code == 202 and put.json()["state"] in ("indexing", "ready")
+        files = [("files", ("elbe.md", io.BytesIO(b"# Elbe\n\nThe Elbe is long."), "text/markdown"))]
+        assert client.post("/v1/corpora/uploads/documents", files=files).status_code == 202
+        wait_until(lambda: state(client, "uploads")["documents"] == 2)
+        assert search(client, "uploads") == [CLAIM]
+        listed = client.get("/v1/corpora/uploads/documents").json()
+        assert [d["name"] for d in listed["documents"]] == ["danube.txt", "elbe.md"] and listed["total"] == 2
+        page = client.post("/v1/search", json={"claim": CLAIM}).json()["evidence"][0]["page"]
+        shown = client.get("/v1/corpora/uploads/pages", params={"page": page}).json()
+        assert [s["text"] for s in shown["sentences"]] == [CLAIM]
+
+        assert client.delete("/v1/corpora/uploads/documents/danube.txt").status_code == 202
+        wait_until(lambda: state(client, "uploads")["documents"] == 1)
+        assert client.delete("/v1/corpora/uploads/documents/danube.txt").status_code == 404
+        assert (data / "uploads" / "elbe.md").exists()
+        assert client.delete("/v1/corpora/uploads").status_code == 204
+        assert client.get("/v1/corpora/uploads").status_code == 404
+        assert not (data / "uploads").exists()
+
+
+def test_uploaded_corpora_are_there_again_after_a_restart(river_verifier, tmp_path):
+    write_rivers(tmp_path / "data" / "kept")
+    with asked(river_verifier, data_dir=tmp_path / "data") as client:
+        assert [c["name"] for c in client.get("/v1/corpora").json()["corpora"]] == ["kept"]
+        assert search(client, claim="The Elbe flows through Dresden.")
+
+
+def test_a_corpus_given_by_path_is_not_changed_over_http(river_verifier, tmp_path):
+    folder = write_rivers(tmp_path / "rivers")
+    with asked(river_verifier, folder, data_dir=tmp_path / "data") as client:
+        assert client.put("/v1/corpora/rivers/documents/a.txt", content=b"x").status_code == 409
+        assert client.delete("/v1/corpora/rivers/documents/elbe.txt").status_code == 409
+        assert client.delete("/v1/corpora/rivers").status_code == 409
+        assert {p.name for p in folder.iterdir() if not p.name.startswith(".")} == {"elbe.txt", "rhine.txt"}
+
+
+def test_documents_that_cannot_be_read_are_named(river_verifier, tmp_path):
+    folder = write_rivers(tmp_path / "rivers")
+    (folder / "bad.pdf").write_bytes(b"%PDF-1.4 nothing")
+    with asked(river_verifier, folder, data_dir=tmp_path / "data") as client:
+        record = state(client, "rivers")
+        assert record["state"] == "ready" and any("bad.pdf" in p for p in record["problems"])
+        assert str(tmp_path) not in str(record)
+
+
+def test_a_corpus_that_cannot_be_opened_fails_alone(river_verifier, tmp_path):
+    folder, bad = write_rivers(tmp_path / "rivers"), tmp_path / "bad"
+    bad.mkdir()
+    (bad / "manifest.json").write_text('{"format": "adjudge index", "version": -1}')
+    (bad / ".lock").touch()
+    with asked(river_verifier, folder, bad, data_dir=tmp_path / "data") as client:
+        assert search(client, "rivers", "The Elbe flows through Dresden.")
+        assert state(client, "bad")["state"] == "failed"
+        answer = client.post("/v1/verify", json={"claim": CLAIM, "corpus": "bad"})
+        assert answer.status_code == 422 and "cannot be opened" in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        ".",
+        "..",
+        "../x",
+        "a/b",
+        "a\\b",
+        "a b",
+        ".hidden",
+        "-x",
+        "x" * 65,
+        "ä",
+        "a\0",
+        "con:",
+        "%2e%2e",
+        "a\n",
+    ],
+)
+def test_names_of_corpora_that_could_lead_elsewhere_are_refused(name, river_verifier, tmp_path):
+    with pytest.raises(Fault, match="Corpus name"):
+        check_name(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        "..",
+        "../x.txt",
+        "a/b.txt",
+        "a\\b.txt",
+        ".x.txt",
+        "x.exe",
+        "x",
+        "a\0.txt",
+        "a\n.txt",
+        "x" * 250 + ".txt",
+        "/etc/x.txt",
+    ],
+)
+def test_names_of_documents_that_could_lead_elsewhere_are_refused(name):
+    with pytest.raises(Fault, match="Document"):
+        check_document(name)
+
+
+def test_traversal_over_http_writes_nothing_outside(river_verifier, tmp_path):
+    data = tmp_path / "inside" / "data"
+    with asked(river_verifier, data_dir=data) as client:
+        client.post("/v1/corpora", json={"name": "c"})
+        for path in ("..%2f..%2fx.txt", "%2e%2e%2fx.txt", "..%5cx.txt", "%2fetc%2fx.txt"):
+            assert client.put(f"/v1/corpora/c/documents/{path}", content=b"x").status_code in (404, 405, 422)
+        assert client.put("/v1/corpora/..%2f..%2fc/documents/x.txt", content=b"x").status_code in (404, 405)
+        files = [("files", ("../../x.txt", io.BytesIO(b"x"), "text/plain"))]
+        assert client.post("/v1/corpora/c/documents", files=files).status_code in (202, 422)
+    written = {p.relative_to(tmp_path) for p in tmp_path.rglob("x.txt")}
+    assert written <= {Path("inside/data/c/x.txt")}
+
+
+def test_an_upload_that_is_too_large_leaves_nothing(river_verifier, tmp_path):
+    with asked(river_verifier, data_dir=tmp_path / "data", max_upload=2000) as client:
+        client.post("/v1/corpora", json={"name": "c"})
+        wait_until(lambda: state(client, "c")["state"] == "ready")
+        assert client.put("/v1/corpora/c/documents/big.txt", content=b"x" * 3000).status_code == 413
+        assert [p.name for p in (tmp_path / "data" / "c").iterdir() if not p.name.startswith(".")] == []
+
+
+def test_corpora_are_called_like_their_folders_and_none_twice(tmp_path):
+    names: dict[str, object] = {}
+    for path in ("a/docs", "b/docs", "b/my notes.txt", "b/…"):
+        name = free_name(tmp_path / path, names)  # type: ignore[arg-type]
+        names[name] = None
+    assert list(names) == ["docs", "docs-2", "my-notes", "corpus"]
+
+
+def test_the_stamp_changes_with_content_and_not_by_looking(tmp_path):
+    folder = write_rivers(tmp_path / "rivers")
+    before = stamp_of(folder)
+    assert stamp_of(folder) == before
+    os.utime(folder / "elbe.txt", ns=(1, 1))
+    changed = stamp_of(folder)
+    assert changed != before
+    shutil.move(folder / "elbe.txt", folder / "oder.txt")
+    assert stamp_of(folder) != changed
+    (folder / ".hidden").write_text("x")
+    assert stamp_of(folder) == stamp_of(folder)
+
+
+def test_vectors_of_an_uploaded_corpus_are_made_and_progress_is_shown(tmp_path, untrained_run):
+    verifier = Verifier.load(untrained_run, k=3)  # searches by meaning
+    with asked(verifier, data_dir=tmp_path / "data") as client:
+        client.post("/v1/corpora", json={"name": "c"})
+        client.put("/v1/corpora/c/documents/danube.txt", content=CLAIM.encode())
+        wait_until(lambda: state(client, "c")["documents"] == 1)
+        assert client.app.state.engine.library.get("c").index.vectors is not None
+        assert search(client, "c", "A river runs through a capital.") == [CLAIM]

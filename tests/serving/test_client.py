@@ -1,0 +1,209 @@
+"""A client's answers are those of the verifier behind the server."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import socket
+import threading
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+
+import adjudge
+from adjudge import AsyncClient, CheckOptions, Claim, Client, Evidence, Verifier
+from adjudge.errors import ConfigError
+from adjudge.serving import calls
+from adjudge.serving.calls import ServerError, sentence_of
+from adjudge.serving.check.export import check_record
+from adjudge.serving.check.records import Check
+from server_fixtures import listening
+
+CLAIMS = ["The Elbe flows through Dresden.", "Barges carry coal.", "Zyzzyva."]
+TEXT = "# Rivers\n\nThe Elbe is 1,200 kilometres long and flows through Dresden. The Rhine rises in Austria. Zyzzyva."
+
+
+@pytest.fixture(scope="module")
+def server(river_verifier, river_documents, tmp_path_factory):
+    with listening(river_verifier, river_documents, data_dir=tmp_path_factory.mktemp("data")) as (
+        address,
+        app,
+    ):
+        yield address
+
+
+@pytest.fixture
+def client(server):
+    with Client(server) as client:
+        yield client
+
+
+def comparable(verdict):
+    """A verdict without what only the server's machine knows, numbers rounded."""
+    return replace(
+        verdict,
+        probabilities={label: round(p, 4) for label, p in verdict.probabilities.items()},
+        evidence=tuple(
+            replace(e, source=None, links=(), weight=round(e.weight, 4), score=round(e.score, 4))
+            for e in verdict.evidence
+        ),
+        explanation=None,
+    )
+
+
+@pytest.mark.parametrize("kind", [Client, AsyncClient])
+@pytest.mark.parametrize("name", ["verify", "verify_many", "classify", "check"])
+def test_it_has_the_methods_of_the_verifier(kind, name):
+    own = inspect.signature(getattr(Verifier, name)).parameters
+    theirs = inspect.signature(getattr(kind, name)).parameters
+    # What only a verifier in this process can do is left out; what is there is called, ordered and filled alike.
+    assert [p for p in own if p not in ("inject_gold", "against")] == list(theirs)
+    assert all(own[p].default == theirs[p].default and own[p].kind == theirs[p].kind for p in theirs)
+
+
+def test_verdicts_are_the_verifiers(client, river_verifier, river_documents):
+    for claim in CLAIMS:
+        expected = comparable(river_verifier.verify(claim, river_documents))
+        assert comparable(client.verify(claim)) == expected
+        assert comparable(client.verify(claim, "rivers")) == expected
+    evidence = ["The Elbe flows.", Evidence("It is long.", "p", 3, title="Elbe")]
+    assert comparable(client.classify(CLAIMS[0], evidence)) == comparable(
+        river_verifier.classify(CLAIMS[0], evidence)
+    )
+
+
+def test_many_claims_come_back_in_order_with_their_ids(client, river_verifier, river_documents, monkeypatch):
+    monkeypatch.setattr(calls, "CHUNK", 2)
+    claims = [CLAIMS[0], Claim("x", CLAIMS[1], "SUPPORTS"), CLAIMS[2]]
+    verdicts = list(client.verify_many(claims))
+    assert [v.id for v in verdicts] == [0, "x", 2]
+    expected = river_verifier.verify_many(claims, river_documents)
+    assert [comparable(v) for v in verdicts] == [comparable(v) for v in expected]
+    with pytest.raises(ServerError, match="Claim 0: .*at least 1 character"):
+        list(client.verify_many([""]))
+
+
+def test_a_check_is_the_verifiers(client, river_verifier, river_documents):
+    options = CheckOptions(max_sentences=2)
+    for given in (None, options):
+        expected = check_record(river_verifier.check(TEXT, river_documents, options=given))
+        check = client.check(TEXT, options=given)
+        assert _rounded(check_record(check)) == _rounded(expected)
+        assert list(client.check_sentences(TEXT, options=given)) == list(check.sentences)
+
+
+def test_a_sentence_read_from_json_is_written_as_it_was(river_verifier, river_documents):
+    record = check_record(river_verifier.check(TEXT, river_documents))
+    check = Check(TEXT, tuple(sentence_of(s) for s in record["sentences"]))
+    assert _rounded(check_record(check)) == _rounded(record)
+
+
+def _rounded(value):
+    if isinstance(value, dict):
+        return {key: _rounded(item) for key, item in value.items() if key != "source"}
+    if isinstance(value, (list, tuple)):
+        return [_rounded(item) for item in value]
+    return round(value, 4) if isinstance(value, float) else value
+
+
+def test_search_and_corpora(client):
+    assert client.search(CLAIMS[0], k=1)[0].text == CLAIMS[0]
+    assert [c["name"] for c in client.corpora()] == ["rivers"]
+
+
+def test_the_async_client_gives_the_same(server, client):
+    async def ask():
+        async with AsyncClient(server) as other:
+            return (
+                await asyncio.gather(*(other.verify(claim) for claim in CLAIMS)),
+                [v async for v in other.verify_many(CLAIMS)],
+                await other.classify(CLAIMS[0], ["The Elbe flows."]),
+                await other.check(TEXT),
+                [s async for s in other.check_sentences(TEXT)],
+                await other.search(CLAIMS[0], k=2),
+                await other.corpora(),
+            )
+
+    verdicts, many, classified, check, sentences, evidence, corpora = asyncio.run(ask())
+    assert [comparable(v) for v in verdicts] == [comparable(client.verify(c)) for c in CLAIMS]
+    assert [comparable(v) for v in many] == [comparable(v) for v in client.verify_many(CLAIMS)]
+    assert comparable(classified) == comparable(client.classify(CLAIMS[0], ["The Elbe flows."]))
+    assert _rounded(check_record(check)) == _rounded(check_record(client.check(TEXT)))
+    assert [s.text for s in sentences] == [s.text for s in check.sentences]
+    assert evidence == client.search(CLAIMS[0], k=2)
+    assert [c["name"] for c in corpora] == ["rivers"]
+
+
+def test_errors_say_what_the_server_said(client):
+    with pytest.raises(ServerError, match="No corpus is called 'nowhere'") as caught:
+        client.verify(CLAIMS[0], "nowhere")
+    assert caught.value.status == 404 and caught.value.code == "not_found"
+    assert isinstance(caught.value, adjudge.AdjudgeError)
+    with pytest.raises(ConfigError, match="expected a list of sentences, found str"):
+        client.classify(CLAIMS[0], "The Elbe flows.")
+    with pytest.raises(ConfigError, match="splitter"):
+        client.check(TEXT, options=CheckOptions(splitter=lambda sentence: []))
+
+
+def test_no_server_is_said_so():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        with Client(address) as client, pytest.raises(ServerError, match="Is the server running"):
+            client.verify(CLAIMS[0])
+
+
+class Busy(BaseHTTPRequestHandler):
+    """Answers 429 or 503 a few times, then gives a verdict."""
+
+    refusals: list[int] = []
+    requests = 0
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["content-length"]))
+        type(self).requests += 1
+        body = b'{"id": 0, "claim": "x", "label": null, "probabilities": {}, "evidence": []}'
+        status = self.refusals.pop(0) if self.refusals else 200
+        if status != 200:
+            body = b'{"error": {"code": "overloaded", "message": "Too much to do."}}'
+        self.send_response(status)
+        self.send_header("content-length", str(len(body)))
+        self.send_header("retry-after", "0")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *values: object) -> None:
+        pass
+
+
+@pytest.fixture
+def busy():
+    Busy.requests = 0
+    with HTTPServer(("127.0.0.1", 0), Busy) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def test_a_server_that_has_too_much_to_do_is_asked_again(busy):
+    Busy.refusals = [429, 503, 429]
+    with Client(busy) as client:
+        assert client.verify("x").label is None
+    assert Busy.requests == 4
+    Busy.refusals = [429, 503]
+
+    async def ask():
+        async with AsyncClient(busy) as client:
+            return await client.verify("x")
+
+    assert asyncio.run(ask()).label is None
+
+
+def test_it_is_not_asked_for_ever(busy):
+    Busy.refusals = [429] * 9
+    with Client(busy, retries=2) as client, pytest.raises(ServerError, match="Too much to do") as caught:
+        client.verify("x")
+    assert Busy.requests == 3 and caught.value.status == 429
