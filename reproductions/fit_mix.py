@@ -30,10 +30,10 @@ from adjudge.training.mix.sources import read_groups as read_source
 from adjudge.types import FEVER_LABELS, Example
 
 HOME = Path(__file__).parents[1] / "src" / "adjudge" / "judges" / WEIGHTS
-SOURCES = ("vitaminc", "conjnli", "semiauto_wiki", "check_covid", "cad_snli", "fever")
-GROUPS = 400
+SOURCES = ("vitaminc", "conjnli", "semiauto_wiki", "check_covid", "cad_snli", "fever", "written")
+GROUPS = 200
 """Groups of each source that the rules are fitted on."""
-HELD_OUT = 200
+HELD_OUT = 100
 """Held-out groups of each source that the mixes are fitted on."""
 RIDGE = 1e-4
 NEAR_MISSES = 3
@@ -44,12 +44,12 @@ Figures = tuple[float, float]
 
 def read_groups(data: Path) -> tuple[list[Group], list[Group]]:
     """(groups that models may have been trained on, groups held out) of the sources, as they are in the files."""
-    settings = read_mix("small-judge")
+    settings = read_mix("judges")
     trained: list[Group] = []
     held: list[Group] = []
     for one in settings.source:
         if one.name in SOURCES:
-            kept, aside = read_source(one, settings, data, GROUPS)
+            kept, aside = read_source(one, settings, [data, Path(__file__).parent], GROUPS)
             trained += random.Random(one.name).sample(kept, min(GROUPS, len(kept)))
             held += aside[:HELD_OUT]
     return with_near_misses(_with_evidence(trained)), with_near_misses(_with_evidence(held))
