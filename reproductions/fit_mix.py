@@ -23,13 +23,14 @@ from adjudge.data.text import clean_text
 from adjudge.facts.compare import compare
 from adjudge.facts.words import content_stems
 from adjudge.judges.folder import load_judge
-from adjudge.judges.mixed import MIX_FEATURES, RULE_FEATURES, WEIGHTS, bounded_logs, rule_features
+from adjudge.judges.mixed import MIX_FEATURES, RULE_FEATURES, WEIGHTS, bounded_logs, load_mixes, rule_features
 from adjudge.training.mix.settings import read_mix
-from adjudge.training.mix.sources import Group, groups_of
+from adjudge.training.mix.sources import Group
+from adjudge.training.mix.sources import read_groups as read_source
 from adjudge.types import FEVER_LABELS, Example
 
 HOME = Path(__file__).parents[1] / "src" / "adjudge" / "judges" / WEIGHTS
-SOURCES = ("vitaminc", "conjnli", "semiauto_wiki", "check_covid", "cad_snli", "fever")
+SOURCES = ("vitaminc", "conjnli", "semiauto_wiki", "check_covid", "cad_snli", "fever", "written")
 GROUPS = 400
 """Groups of each source that the rules are fitted on."""
 HELD_OUT = 200
@@ -41,16 +42,16 @@ NEAR_MISSES = 3
 Figures = tuple[float, float]
 
 
-def read_groups(data: Path) -> tuple[list[Group], list[Group]]:
+def read_groups(data: Path, sources: Sequence[str], most: int) -> tuple[list[Group], list[Group]]:
     """(groups that models may have been trained on, groups held out) of the sources, as they are in the files."""
-    settings = read_mix("small-judge")
+    settings = read_mix("judges")
     trained: list[Group] = []
     held: list[Group] = []
     for one in settings.source:
-        if one.name in SOURCES:
-            kept, aside = groups_of(one, settings, data, GROUPS)
+        if one.name in sources:
+            kept, aside = read_source(one, settings, [data, Path(__file__).parent], GROUPS)
             trained += random.Random(one.name).sample(kept, min(GROUPS, len(kept)))
-            held += aside[:HELD_OUT]
+            held += random.Random(one.name).sample(aside, min(most, len(aside)))
     return with_near_misses(_with_evidence(trained)), with_near_misses(_with_evidence(held))
 
 
@@ -134,19 +135,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--models", nargs="+", default=["small", "fever"])
+    parser.add_argument("--sources", nargs="+", default=list(SOURCES), choices=SOURCES)
+    parser.add_argument("--held-out", type=int, default=HELD_OUT, help="held-out groups of each source")
+    parser.add_argument(
+        "--keep-rules", action="store_true", help="fit the mixes alone, with the rules as they are"
+    )
     arguments = parser.parse_args()
-    trained, held = read_groups(arguments.data)
-    _, seen, seen_gold, _ = table(trained)
-    rules_mix = fit(seen, seen_gold)
-    # Swapped roles are too rare in the pairs to fit: they weigh as much as a negation.
-    rules_mix[1][:, RULE_FEATURES.index("swapped")] = rules_mix[1][:, RULE_FEATURES.index("negation")]
-    names = ", ".join(SOURCES)
-    mixes = [record("rules", RULE_FEATURES, rules_mix, f"{len(seen)} training pairs of {names}", "")]
+    trained, held = read_groups(arguments.data, arguments.sources, arguments.held_out)
+    names = ", ".join(arguments.sources)
+    if arguments.keep_rules:
+        rules = load_mixes()["rules"]
+        rules_mix, on = (np.array(rules.bias), np.array(rules.matrix)), rules.fitted_on
+    else:
+        _, seen, seen_gold, _ = table(trained)
+        rules_mix, on = fit(seen, seen_gold), f"{len(seen)} training pairs of {names}"
+        # Swapped roles are too rare in the pairs to fit: they weigh as much as a negation.
+        rules_mix[1][:, RULE_FEATURES.index("swapped")] = rules_mix[1][:, RULE_FEATURES.index("negation")]
+    mixes = [record("rules", RULE_FEATURES, rules_mix, on, "")]
     examples, rules, gold, half = table(held)
     rule_logs = log_softmax(rules, *rules_mix)
-    print(
-        f"{len(seen)} training pairs, {len(gold)} held out; of the latter labels {np.bincount(gold).tolist()}"
-    )
+    print(f"rules: {on}; {len(gold)} pairs held out, labels {np.bincount(gold).tolist()}")
     print(f"rules alone: {figures(rule_logs[half], gold[half])}")
     on = f"{len(gold)} held-out pairs of {names}"
     pooled = []

@@ -30,6 +30,22 @@ def texts(sentence: str) -> list[str]:
             ["The firm employs 300 people.", "The firm’s revenue was $4 million."],
         ),
         (
+            "He was born in Riga, grew up in Oslo and died in Lund.",
+            ["He was born in Riga.", "He grew up in Oslo.", "He died in Lund."],
+        ),
+        (
+            "The author of the book, who lives in Paris, refused the prize.",
+            ["The author of the book refused the prize.", "The author of the book lives in Paris."],
+        ),
+        (
+            "The program runs on Linux, macOS and Windows.",
+            ["The program runs on Linux.", "The program runs on macOS.", "The program runs on Windows."],
+        ),
+        (
+            "The museum opened in May; the café followed in June.",
+            ["The museum opened in May.", "The café followed in June."],
+        ),
+        (
             "The mill, which was built in 1890, closed in 1975.",
             ["The mill closed in 1975.", "The mill was built in 1890."],
         ),
@@ -60,6 +76,9 @@ def test_a_sentence_that_joins_facts_is_split(sentence, parts):
         "In 1932, the bridge was opened.",
         "Nothing here",
         "",
+        "It is the oldest, largest and best-known library of the region.",
+        "The bank was founded by Anna Keller, a teacher, and her brother.",
+        "The company, based in Linz, employs 410 people.",
     ],
 )
 def test_a_sentence_of_one_fact_stays_whole(sentence):

@@ -88,6 +88,13 @@ def test_plain_text_knows_no_markdown():
         ("Мост был открыт в 1932 году.", "not in Latin letters"),
         ("הגשר נפתח בשנת תשעים.", "not in Latin letters"),
         ("Der Fluss " + "und noch etwas " * 80, "longer than 1,000 characters"),
+        ("Use of the bridge is free.", None),
+        ("Visit numbers rose in 2020.", None),
+        ("Run by volunteers, the cafe opens on Sundays.", None),
+        ("Try-outs were held in May.", None),
+        ("You should visit the castle in spring.", "instruction"),
+        ("Why the bridge collapsed", "question"),
+        ("https://example.org/page", "no statement"),
     ],
 )
 def test_what_states_nothing_is_not_checked(text, reason):

@@ -30,7 +30,7 @@ def only(text: str) -> Fact:
         ("a hundred boats", 100),
         ("2.5 million boats", 2_500_000),
         ("40k boats", 40_000),
-        ("3 bn boats", 3),  # a space: the letters are a word
+        ("3 bn boats", 3 * 10**9),
         ("zero boats", 0),
     ],
 )

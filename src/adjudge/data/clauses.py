@@ -21,19 +21,30 @@ _AUXILIARIES = (
 _REGULAR = (
     "open close carry serve produce create direct play employ host contain cover reach receive call name found "
     "start end "
-    "move join live work study marry die retire publish release record perform appear star feature belong remain offer "
+    "move join live work study marry die retire publish release record perform appear star feature "
+    "belong remain offer "
     "charge provide support develop design launch complete finish destroy damage repair replace expand earn score "
-    "defeat attend attract visit elect appoint approve adopt ban allow require include own operate manage last return "
-    "borrow cost pass cross flow connect link house store locate measure weigh rank top reduce increase decrease drop "
+    "defeat attend attract visit elect appoint approve adopt ban allow require include own operate "
+    "manage last return "
+    "borrow cost pass cross flow connect link house store locate measure weigh rank top reduce increase "
+    "decrease drop "
     "improve change report announce claim warn explain describe discover invent kill injure arrest convict sign "
     "transfer "
-    "use accept reject train teach graduate travel arrive depart stay settle vote resign succeed lie stand hold"
+    "use accept reject train teach graduate travel arrive depart stay settle vote resign succeed lie "
+    "stand hold follow "
+    "burn add agree ask attack award collect collapse compete conduct consist contribute control cook "
+    "cure decide deliver "
+    "depend earn establish examine export fail fill form gain heat help import inherit introduce invest "
+    "lack limit lower "
+    "maintain mark mention merge need obtain occupy occur order paint plan prefer prevent protect raise "
+    "refuse remove rent "
+    "represent save share stop suffer supply survive treat turn wait want warn surprise rebuild restore"
 ).split()
 _IRREGULAR = (
     "became began built bought brought came drew drove fell flew found gave grew held kept knew laid led left lent "
     "lost made "
     "met paid ran rose said saw sang sold sent spent spoke stood stole swam taught threw took told went won wore "
-    "wrote got "
+    "wrote got rebuilt ate broke fought shrank sank drank hid froze "
     "becomes begins builds buys brings comes falls gives goes grows keeps leads leaves lends loses makes meets "
     "pays runs "
     "rises says sees sells sends speaks spends takes teaches tells wins writes gets bears bore lies lay forms formed"
@@ -59,11 +70,15 @@ _ADVERB = r"(?:(?:also|later|then|still|now|often|never|only|first|once|since|th
 _STARTS_WITH_VERB = re.compile(rf"{_ADVERB}{_VERB}\b(?!['’-])", re.IGNORECASE)
 _FIRST_VERB = re.compile(rf"(?<![-'’\w]){_VERB}\b(?!['’-])", re.IGNORECASE)
 _CLAUSE = re.compile(
-    rf"(?:(?:it|he|she|they|this|these|those|there|we|i|both|neither)\b|(?:the|a|an|its|his|her|their|one|two|three|each|"
+    rf"(?:(?:it|he|she|they|this|these|those|there|we|i|both|neither)\b|(?:the|a|an|its|his|her|their|one|"
+    rf"two|three|each|"
     rf"every|all|most|some|many|no|about|more)\b|[A-Z0-9]|[a-z]+ )(?:(?!\b(?:which|who|"
     rf"that)\b)[^,;:]){{0,60}}?\b{_VERB}\b",
 )
-_JOIN = re.compile(r"(?P<gap>(?:[,;]\s+|\s+)(?P<word>and|but|while|whereas|yet)\s+|;\s+)", re.IGNORECASE)
+_JOIN = re.compile(
+    rf"(?P<gap>(?:[,;]\s+|\s+)(?P<word>and|but|while|whereas|yet)\s+|;\s+|,\s+(?={_ADVERB}{_VERB}\b(?!['’-])))",
+    re.IGNORECASE,
+)
 _RELATIVE = re.compile(
     r",\s+(?P<pronoun>which|who|where)\s+(?P<rest>[^,;]+?)(?P<end>,\s+|(?=[.!?;]?$))", re.IGNORECASE
 )
@@ -81,7 +96,8 @@ _LIST = re.compile(
     r"(?P<last>[^,;.]{2,40}))[.!]?$"
 )
 _BEFORE_ITEM = re.compile(
-    rf"\b(?:{_VERB}|of|in|at|by|with|for|from|to|between|include|including|"
+    rf"\b(?:{_VERB}|of|in|on|at|by|with|for|from|to|into|through|under|over|as|about|among|against|across|between|"
+    rf"include|including|"
     rf"contains?)\s+(?=[^\s,]+(?: [^\s,]+){{0,3}}$)",
     re.IGNORECASE,
 )
@@ -202,6 +218,9 @@ def _take_relative(pieces: list[Piece]) -> tuple[list[Piece], Part | None]:
     if not match or match["pronoun"].lower() == "where" or not _STARTS_WITH_VERB.match(match["rest"]):
         return pieces, None
     noun = _last_noun_phrase(text[: match.start()])
+    if noun and match["pronoun"].lower() == "who" and text[: noun.start].endswith(" of "):
+        outer = _last_noun_phrase(text[: noun.start - len(" of ")])
+        noun = Span(outer.start, noun.end) if outer else noun  # the author of the book, who
     if not noun:
         return pieces, None
     carried = _cut(text, offsets, *noun)
@@ -284,11 +303,22 @@ def _items(part: Part) -> list[Part]:
     bounds.append(match.span("last"))
     if len(bounds) > MAX_PARTS or any(_FIRST_VERB.search(part.text, *bound) for bound in bounds):
         return [part]
+    if _share_a_noun([part.text[start:end] for start, end in bounds]):
+        return [part]
     head = _cut(part.text, part.offsets, 0, first)
     return [
         _part([*head, *_cut(part.text, part.offsets, *bound), (".", -1)], _outer(part.offsets, *bound))
         for bound in bounds
     ]
+
+
+def _share_a_noun(items: Sequence[str]) -> bool:
+    """Whether the items are no things of their own: adjectives of one noun, or a name and what it is."""
+    article = re.compile(r"(?:the|a|an|its|his|her|their) ", re.IGNORECASE)
+    others = [bool(article.match(item)) for item in items[1:]]
+    adjectives = bool(article.match(items[0])) and not any(others) and " " in items[-1]
+    apposition = items[0][:1].isupper() and bool(re.match(r"an? ", items[1]))
+    return adjectives or apposition
 
 
 def _part(pieces: Sequence[Piece], span: Span) -> Part:

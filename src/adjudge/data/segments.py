@@ -43,9 +43,19 @@ _IMPERATIVE = re.compile(
     r"take a|keep in mind|open the|close the|press|select|choose|enter|add|remove|install|run|download|ask|tell|"
     r"send|bring|"
     r"book|stop|avoid|don't|do not|let's|let us|refer to|compare|write|turn|wait|follow|find out|"
-    r"have a look)\b(?!['’]s|\s+(?:is|was|are|were|has)\b)",
+    r"have a look)\b(?!['’]s|-|\s+(?:is|was|are|were|has|of|by|\d+)\b)",
     re.IGNORECASE,
 )
+_NOUN_FIRST = re.compile(
+    r"(?:see|note|read|use|check|visit|contact|call|try|look|press|run|book|stop|write|turn|wait|follow|ask)\w*"
+    r"(?:\s+(?!(?:that|if|when|whether|which|who|what|how|why|where|before|after|until|while|because)\b)[\w'’-]+){1,4}?"
+    r"\s+(?:is|are|was|were|has|have|had|rose|fell|grew|will|would|can|could|\w{3,}ed)\b(?!\s+by you)",
+    re.IGNORECASE,
+)
+"""A noun that could be an instruction, with its verb near it: "Visit numbers rose"."""
+_ADVICE = re.compile(r"you (?:should|ought to|had better)\b", re.IGNORECASE)
+_TITLE_QUESTION = re.compile(r"(?:why|how|what|when|where|who)\b[^.!]*$", re.IGNORECASE)
+_ADDRESS = re.compile(r"(?:https?://|www\.)\S+$", re.IGNORECASE)
 _VERB = re.compile(
     r"\b(?:is|are|was|were|be|been|has|have|had|does|do|did|will|would|can|could|may|might|must|shall|should|"
     r"\w{2,}(?:ed|es|s)|became|began|built|came|fell|found|gave|got|grew|held|kept|knew|led|left|lost|made|met|paid|ran|rose|"
@@ -128,13 +138,15 @@ def reason_not_to_check(text: str, is_item: bool = False) -> str | None:
     letters = [letter for word in words for letter in word]
     if sum(letter < "\u0250" for letter in letters) * 2 < len(letters):
         return "not in Latin letters"
-    if _QUESTION.search(text):
+    if _ADDRESS.match(text):
+        return "no statement"
+    if _QUESTION.search(text) or _TITLE_QUESTION.match(text):
         return "question"
     if _GREETING.match(text):
         return "greeting or small talk"
     if _OPINION.search(text):
         return "opinion"
-    if _IMPERATIVE.match(text):
+    if _ADVICE.match(text) or (_IMPERATIVE.match(text) and not _NOUN_FIRST.match(text)):
         return "instruction"
     complete = len(words) > 3 and bool(_END.search(text))
     if len(words) < 3 or not (complete or _VERB.search(text)):

@@ -32,9 +32,11 @@ hired fired
 joined left|male female|man woman|men women|father mother|son daughter|brother sister|husband wife|boy girl|boys girls
 king queen|uncle aunt|nephew niece|day night|summer winter|spring autumn|morning evening|hot cold|warm cold
 warm cool|wet dry
-full empty|strong weak|rich poor|hard soft|safe dangerous|alive dead|guilty innocent|convicted acquitted|ancient modern
+full empty|strong weak|rich poor|hard soft|safe dangerous|alive dead|guilty innocent|convicted acquitted
+ancient modern
 permanent temporary|positive negative|active inactive|successful unsuccessful|popular unpopular|possible impossible
-able unable|true false|correct incorrect|same different|similar different|with without|include exclude|included excluded
+able unable|true false|correct incorrect|same different|similar different|with without|include exclude
+included excluded
 includes excludes|present absent|visible invisible|common rare|major minor|maximum minimum|at-most at-least
 professional amateur
 praised criticised|praised criticized|supported opposed|support oppose|for against|agree disagree|agreed disagreed
@@ -43,6 +45,30 @@ maternal paternal|liberal conservative|hero villain|friend enemy|upstream downst
 clockwise anticlockwise
 salty fresh|even odd|daily weekly|weekly monthly|monthly yearly|daily monthly|annual monthly|annually monthly
 weekly annual
+junior senior|child adult|children adults|ended began|leaves arrives|left arrived|departs arrives
+started finished|end start|kept lost|keep lose|kept sold|abandoned kept|lowered raised|raise lower
+raised reduced|raise cut
+eastward westward|northward southward|ground top|bottom top|upstairs downstairs|front back|front rear
+free pay|free cost
+admit deny|admitted denied|confirmed denied|agreed refused|accept refuse|accepted refused|accepted declined
+legalised banned
+lifted imposed|extended shortened|lengthened shortened|widened narrowed|strengthened weakened|improved worsened
+doubled halved|expanded shrank|merged split|united divided|locked unlocked|employed dismissed|recruited dismissed
+married divorced|winner loser|profit loss|surplus deficit|lender borrower|buyer seller|landlord tenant
+few many|few most
+majority few|minority most|sunrise sunset|dawn dusk|solid liquid|raw cooked|wild tame|sweet bitter
+rough smooth|thick thin
+thicker thinner|thinnest thickest|loud quiet|noisy quiet|crowded empty|dark bright|darker lighter|clean dirty
+simple complex
+easy difficult|easier harder|flat steep|vertical horizontal|straight curved|digital analogue|manual automatic
+wired wireless
+civilian military|rise drop|rose dropped|increase drop|increase decline|grew fell|grew declined|grew dropped
+climbed fell
+up down|inner outer|internal external|interior exterior|remember forget|backed opposed|welcomed criticised
+welcomed rejected
+survived died|survived destroyed|survived lost|saved destroyed|preserved destroyed|arrested released|promoted demoted
+promoted relegated|attack defend|attacked defended|hired dismissed|richest poorest|richer poorer|youngest eldest
+rarely often|never often|seldom often|rarely usually|seldom usually|never usually|never sometimes|rarely frequently
 """
 OPPOSITES: dict[str, frozenset[str]] = {}
 for _pair in _PAIRS.replace("\n", "|").strip("|").split("|"):
@@ -51,3 +77,16 @@ for _pair in _PAIRS.replace("\n", "|").strip("|").split("|"):
         OPPOSITES[_one] = OPPOSITES.get(_one, frozenset()) | {_other}
         OPPOSITES[_other] = OPPOSITES.get(_other, frozenset()) | {_one}
 """Stem → the stems that exclude it."""
+
+_GROUPS = """
+north south east west|northern southern eastern western|junior senior|child adult student pensioner
+spring summer autumn winter|morning afternoon evening night|red blue green yellow white black brown
+men women boys girls|upper lower middle|primary secondary|domestic foreign|old new|previous next current
+begin end open close|born died|arrive leave|deep long wide high|single double
+"""
+SELECTORS: dict[str, frozenset[str]] = {}
+for _group in _GROUPS.replace("\n", "|").strip("|").split("|"):
+    _stems = frozenset(map(stem, _group.split()))
+    for _one in _stems:
+        SELECTORS[_one] = SELECTORS.get(_one, frozenset()) | (_stems - {_one})
+"""Stem → the stems that pick out another thing: a sentence about the west wing says nothing of the east wing."""

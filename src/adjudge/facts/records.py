@@ -53,7 +53,11 @@ class Fact:
         high: the largest.
         slack: how far the value was rounded; two values within the larger slack are equal.
         unit: what is measured (``length``, ``share``, ``money:EUR``, ``annual``), empty for a count.
-        head: the stem of the noun that is counted, where one is.
+        head: the stem of the noun that is counted, or the dimension that is measured (``long``), where there is one.
+        form: ``range`` for two ends ("8 to 10", 1992–1996), ``limit`` for a bound that is a rule ("up to 400 guests").
+        per: the days in which it is so many ("200 a day", "240 euros a year"); 0 where nothing is said.
+        size: of the unit as written, in the base unit.
+        step: the value of one unit of the last digit that is written.
         words: of a name, its words, folded.
         certain: False for a capitalised word that may be so only because it begins a sentence.
     """
@@ -67,6 +71,10 @@ class Fact:
     slack: float = 0.0
     unit: str = ""
     head: str = ""
+    form: str = ""
+    per: float = 0.0
+    size: float = 1.0
+    step: float = 0.0
     words: tuple[str, ...] = ()
     certain: bool = True
 
@@ -95,11 +103,40 @@ def relate(claim: Fact, evidence: Fact) -> Outcome:
     """How a value of the claim relates to a value of the evidence that is about the same thing.
 
     Both are intervals: "more than 20" is (20, ∞). The claim follows where the evidence's lies within it; the two
-    exclude each other where they do not meet.
+    exclude each other where they do not meet. Two rules stand beside this: two limits ("up to 400", "up to 250"), and
+    two ranges that share one end (1992–1999, 1992–1996), are equal or different as a whole. Days of the week are the
+    other way round: what is so from Monday to Friday is so on Wednesday.
     """
-    slack = max(claim.slack, evidence.slack)
+    if claim.kind is Kind.WEEKDAY:
+        within = evidence.low <= claim.low and claim.high <= evidence.high
+        return Outcome.EQUAL if within else Outcome.DIFFERENT
+    slack = max(claim.slack, evidence.slack, _conversion_slack(claim, evidence))
+    if claim.form == evidence.form == "limit" and math.isinf(claim.low) == math.isinf(evidence.low):
+        ours, theirs = (fact.high if math.isinf(fact.low) else fact.low for fact in (claim, evidence))
+        return Outcome.EQUAL if abs(ours - theirs) <= slack else Outcome.DIFFERENT
+    if claim.form == evidence.form == "range":
+        ends = abs(claim.low - evidence.low) <= slack, abs(claim.high - evidence.high) <= slack
+        if sum(ends) == 1:
+            return Outcome.DIFFERENT
     if evidence.low >= claim.low - slack and evidence.high <= claim.high + slack:
         return Outcome.EQUAL
     if evidence.low > claim.high + slack or evidence.high < claim.low - slack:
-        return Outcome.DIFFERENT
+        touches = any(
+            math.isclose(*ends, rel_tol=1e-12)
+            for ends in ((evidence.low, claim.high), (evidence.high, claim.low))
+        )
+        return Outcome.OPEN if touches else Outcome.DIFFERENT  # 8 seasons, "over 8 seasons"
     return Outcome.OPEN
+
+
+def _conversion_slack(claim: Fact, evidence: Fact) -> float:
+    """What rounding may change where two units are no whole multiples of each other, as miles and kilometres."""
+    if claim.size == evidence.size:
+        return 0.0
+    larger, smaller = max(claim.size, evidence.size), min(claim.size, evidence.size)
+    ratio = larger / smaller
+    values = (abs(v) for v in (claim.low, claim.high, evidence.low, evidence.high) if not math.isinf(v))
+    noise = 1e-6 * max(values, default=0.0)
+    if abs(ratio - round(ratio)) < 1e-3 * ratio:
+        return noise
+    return max(noise, 0.51 * max(claim.step, evidence.step))
