@@ -42,7 +42,9 @@ def verify(
     ] = False,
     prover: Annotated[
         str | None,
-        typer.Option(metavar="FOLDER", help="Explain typed claims' verdicts by proofs of this prover."),
+        typer.Option(
+            metavar="FOLDER", help="Explain typed claims' verdicts by proofs of this prover, or of rules."
+        ),
     ] = None,
     force: ForceOption = False,
     ray: RayOption = None,

@@ -76,6 +76,19 @@ def test_verdicts_without_evidence_or_with_other_labels_stay_as_they_are():
     assert list(Prover(Classifier()).explain(given)) == given
 
 
+def test_rules_alone_prove_without_a_model():
+    prover = load_judge("prover:rules")
+    claims = {
+        "Savages was directed by Oliver Stone.": "SUPPORTS",
+        "Savages was not directed by Oliver Stone.": "REFUTES",
+        "It was shot in Mexico in 1999.": "REFUTES",
+        "Savages bakes bread.": "NOT ENOUGH INFO",
+    }
+    verdicts = list(prover.judge(Example(n, claim, EVIDENCE) for n, claim in enumerate(claims)))
+    assert {verdict.claim: verdict.label for verdict in verdicts} == claims
+    assert prover.identity["classifier"] == "rules"
+
+
 def test_a_model_of_other_labels_is_refused():
     class Other(Classifier):
         labels = FEVER_LABELS

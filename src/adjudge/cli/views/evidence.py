@@ -67,7 +67,7 @@ def _explanation(verdict: Verdict) -> Iterator[RenderableType]:
     """The proof, step by step, and what sentences took from each other; a word where there is neither."""
     explanation = verdict.explanation
     if explanation is None or not (explanation.proof or explanation.edges):
-        yield Text("This judge gives no explanation; name a prover: --prover FOLDER.")
+        yield Text("This judge gives no explanation; name a prover: --prover FOLDER, or rules.")
         return
     if explanation.proof:
         table = Table("claim", "", "evidence", box=None, pad_edge=False, title="proof", title_justify="left")

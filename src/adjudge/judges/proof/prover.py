@@ -9,13 +9,16 @@ from typing import Any
 from adjudge.errors import ConfigError
 from adjudge.io.chunks import chunks
 from adjudge.judges.proof.logic import Distribution, Operator, best_proof, label_probabilities
-from adjudge.judges.proof.spans import Aligned, align
+from adjudge.judges.proof.spans import Aligned, align, compare_by_rule
 from adjudge.judges.proof.training import NAMES, step_examples
 from adjudge.judges.protocol import Judge
+from adjudge.judges.registry import RULES
 from adjudge.types import FEVER_LABELS, Evidence, Example, Explanation, Label, LabelSet, ProofStep, Verdict
 
 WINDOW = 64
 MOST_EVIDENCE = 5
+SURENESS = 0.9
+"""Probability of the operator that a rule names."""
 
 
 @dataclass(frozen=True)
@@ -26,13 +29,13 @@ class Prover:
     label given, so that it always ends at the verdict.
 
     Attributes:
-        classifier: answers :func:`step_examples` with the names of operators.
+        classifier: answers :func:`step_examples` with the names of operators; None: rules over the words alone do.
     """
 
-    classifier: Judge
+    classifier: Judge | None = None
 
     def __post_init__(self) -> None:
-        if set(self.classifier.labels) != set(NAMES.values()):
+        if self.classifier is not None and set(self.classifier.labels) != set(NAMES.values()):
             raise ConfigError(
                 f"A prover needs a model with the labels {', '.join(NAMES.values())}; this one has "
                 f"{', '.join(self.classifier.labels)}.\nMake training proofs: adjudge data proofs --help."
@@ -50,8 +53,11 @@ class Prover:
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """The classifier's."""
-        return {"kind": "prover", "classifier": dict(self.classifier.identity)}
+        """The classifier's, or that rules decide."""
+        return {
+            "kind": "prover",
+            "classifier": RULES if self.classifier is None else dict(self.classifier.identity),
+        }
 
     def judge(self, examples: Iterable[Example]) -> Iterator[Verdict]:
         """A verdict for each example, with its proof."""
@@ -77,12 +83,23 @@ class Prover:
     ) -> Iterator[tuple[Example, list[Aligned], list[Distribution]]]:
         read = [replace(example, evidence=example.evidence[:MOST_EVIDENCE]) for example in examples]
         aligned = [align(example.claim, example.evidence) if example.evidence else [] for example in read]
+        if self.classifier is None:
+            for example, steps in zip(read, aligned, strict=True):
+                rules = (compare_by_rule(example.claim, step, example.evidence) for step in steps)
+                yield example, steps, [_sure_of(operator) for operator in rules]
+            return
         rows = (
             row for example, steps in zip(read, aligned, strict=True) for row in step_examples(example, steps)
         )
         answers = self.classifier.judge(rows)
         for example, steps in zip(read, aligned, strict=True):
             yield example, steps, [_distribution(next(answers)) for _ in steps]
+
+
+def _sure_of(operator: Operator) -> Distribution:
+    """What a rule says, with some doubt."""
+    doubt = (1.0 - SURENESS) / (len(NAMES) - 1)
+    return {other: SURENESS if other is operator else doubt for other in NAMES}
 
 
 def _distribution(verdict: Verdict) -> Distribution:
@@ -123,7 +140,9 @@ def _weighed(evidence: Sequence[Evidence], steps: Sequence[Aligned]) -> tuple[Ev
 
 
 def load_prover(source: str, device: Any = "cpu", class_names: Mapping[str, str] | None = None) -> Prover:
-    """The prover on the operator classifier of a run or an exported folder."""
+    """The prover on the operator classifier of a run or an exported folder; ``rules`` for one without a model."""
+    if source == RULES:
+        return Prover()
     from adjudge.judges.folder import load_model
 
     return Prover(load_model(source).on(device, "fp32"))
