@@ -33,6 +33,7 @@ from adjudge.judges.folder import load_model
 from adjudge.judges.predict import log_probabilities
 from adjudge.judges.row_model import RowJudge
 from harness import machine, side_by_side, table
+from shelf import hugging_face
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "fever" / "dev_gold.jsonl.gz"
 FP32 = "adjudge fp32"
@@ -103,7 +104,7 @@ def with_onnx(judge: RowJudge, folder: Path) -> dict[str, RowJudge]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         torch.onnx.export(
-            _States(copy.deepcopy(judge.module.backbone.encoder)).eval(),
+            _States(hugging_face(judge)).eval(),
             (ids, torch.ones_like(ids), torch.zeros_like(ids)),
             folder / "fp32.onnx",
             dynamo=True,

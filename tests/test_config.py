@@ -79,6 +79,7 @@ CHANGED: dict[str, dict[str, Any]] = {
         "seed": 42,
         "shuffle_evidence": False,
         "shuffle_claims": False,
+        "recompute": True,
     },
     "augment": {
         "passes": 2,

@@ -230,7 +230,7 @@ class TrainingSettings(BaseModel):
     )
 
     recompute: bool = Field(
-        False, description="compute each layer again in the backward pass: half the memory, a third more time"
+        False, description="compute each layer again in the backward pass: less memory, more time"
     )
 
     @property

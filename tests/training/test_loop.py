@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import torch
+import torch.utils.checkpoint
 from torch import Tensor, nn
 
 from adjudge.config import TrainingSettings
@@ -275,6 +276,7 @@ CHANGED: dict[str, Any] = {
     "seed": 9,
     "shuffle_evidence": False,
     "shuffle_claims": False,
+    "recompute": True,
 }
 
 
@@ -289,13 +291,21 @@ def usual(tiny: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 @pytest.mark.parametrize("key", list(TrainingSettings.model_fields))
-def test_every_training_setting_changes_something(key: str, tiny: ModuleType, tmp_path: Path, usual: Any):
+def test_every_training_setting_changes_something(
+    key: str, tiny: ModuleType, tmp_path: Path, usual: Any, monkeypatch: pytest.MonkeyPatch
+):
+    checkpoint, layers = torch.utils.checkpoint.checkpoint, []
+    monkeypatch.setattr(
+        "torch.utils.checkpoint.checkpoint", lambda *a, **k: layers.append(a[1]) or checkpoint(*a, **k)
+    )
     _, _, final = tiny.run(tmp_path, **{key: CHANGED[key]})
     if key == "eval_every":
         assert same(final, usual[0])
         assert [m["step"] for m in metrics(tmp_path) if m["split"] == "dev"] == [2, 4, 6, 8]
     elif key == "cache_frozen":  # which decides where the loop's data comes from
         assert same(final, usual[0])
+    elif key == "recompute":  # which changes what is kept, not what is computed
+        assert same(final, usual[0]) and layers
     else:
         assert not same(final, usual[0])
 

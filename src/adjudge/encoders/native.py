@@ -29,7 +29,8 @@ SOURCE, INCLUDED = "native.cpp", ("native_encoder.h",)
 SWITCH = "ADJUDGE_NATIVE"
 FLAGS = ("-O3", "-march=native", "-std=c++17", "-fPIC", "-pthread")
 THREADS = (("-fopenmp",), ())
-"""With OpenMP on PyTorch's own threads, which on Linux are found when the library is loaded; else on new ones."""
+"""With OpenMP on PyTorch's own threads, which on Linux are found when the library is loaded; else, and first where
+PyTorch is not loaded, on new ones."""
 LINK = ("-shared", "-pthread", *(("-Wl,-z,now",) if sys.platform == "linux" else ()))
 BUILD_SECONDS = 120.0
 
@@ -64,7 +65,7 @@ def load(folder: Path) -> Native:
     if compiler is None:
         return Native(None, "plain PyTorch: no C++ compiler")
     status = ""
-    for threads in THREADS:
+    for threads in THREADS if "torch" in sys.modules else THREADS[::-1]:
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if problem := foreign(folder.resolve()):
