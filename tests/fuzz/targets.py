@@ -1,18 +1,13 @@
 """What reads data of unknown origin, and seeds to begin with: bytes in, only errors of our own out.
 
-To add one, add an entry to :data:`TARGETS`: a name of the file and a function that
+To add one (the body of an HTTP request, say), add an entry to :data:`TARGETS`: a name of the file and a function that
 reads it, or :func:`ignore_path` of one that takes bytes; its seeds are files that it reads well.
 """
 
 from __future__ import annotations
 
-import atexit
 import json
-import shutil
-import tempfile
-import time
 from collections.abc import Callable, Iterable
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,7 +20,6 @@ from adjudge.data.formats import read_claim_texts, read_claims, read_examples
 from adjudge.data.scifact import read_claims_by_document
 from adjudge.data.text import clean_text, without_controls
 from adjudge.data.verdicts import read_verdicts
-from adjudge.errors import DataError
 from adjudge.evaluation.records import read_gold
 from adjudge.evaluation.submission import lint_submission
 from adjudge.judges.folder import read_metadata
@@ -78,44 +72,6 @@ def read_query(path: Path) -> None:
     names_in(query)
 
 
-@lru_cache(maxsize=1)
-def _server() -> Any:
-    """A client of a server in this process that decides by rules, with one corpus."""
-    from starlette.testclient import TestClient
-
-    from adjudge import Verifier
-    from adjudge.serving.server.app import create_app
-    from adjudge.serving.server.settings import ServerSettings
-
-    verifier = Verifier.load("rules", selector="lexical")
-    folder = Path(tempfile.mkdtemp(prefix="fuzz-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    (folder / "ferry").mkdir()
-    shutil.copy(RESOURCES / "documents" / "ferry.txt", folder / "ferry")
-    settings = ServerSettings(
-        verifier=verifier.settings, corpora=(folder / "ferry",), data_dir=folder / "data"
-    )
-    app = create_app(settings, verifier)
-    app.state.engine.start()
-    while not app.state.engine.is_ready:
-        time.sleep(0.01)
-    return TestClient(app, base_url="http://localhost", raise_server_exceptions=False)
-
-
-def post_body(path: Path) -> None:
-    """The body of a request to every route that takes one: read, or refused with a reason."""
-    body, statuses = path.read_bytes(), []
-    for route in ("verify", "classify", "search", "check", "batch", "corpora"):
-        kind = "application/x-ndjson" if route == "batch" else "application/json"
-        answer = _server().post(f"/v1/{route}", content=body, headers={"content-type": kind})
-        assert answer.status_code < 500, f"{route}: status {answer.status_code}: {answer.text[:200]}"
-        if answer.status_code >= 400:
-            assert answer.json()["error"]["message"], f"{route}: no reason is given"
-        statuses.append(answer.status_code)
-    if all(status >= 400 for status in statuses):
-        raise DataError("refused by every route")
-
-
 def _consume(read: Callable[[Path], Iterable[Any]]) -> Callable[[Path], Any]:
     return lambda path: list(read(path))
 
@@ -148,20 +104,6 @@ _MODEL = (
     b'{"format":2,"type":"judge","settings":{"kind":"kgat","backbone":"tiny"},"labels":["A","B"],"sha256":"0",'
     b'"temperature":1.1,"base":{"backbone":"minilm","sha256":"1"}}',
 )
-_BODIES = tuple(
-    json.dumps(body).encode()
-    for body in (
-        {"claim": "The ferry runs every day.", "id": 7},
-        {
-            "claim": "The ferry is old.",
-            "evidence": ["The ferry is new.", {"text": "It is old.", "title": "Ferry"}],
-        },
-        {"claim": "The ferry", "corpus": "ferry", "k": 3},
-        {"text": "The ferry runs. It is old.", "markdown": False, "max_sentences": 5, "stream": False},
-        {"text": " ".join(HOSTILE).encode("utf-8", "replace").decode(), "marks": False},
-        {"name": "uploads"},
-    )
-)
 TARGETS: dict[str, Target] = {
     "claims": Target("input.jsonl", _consume(read_claims), _CLAIMS),
     "claim texts": Target("input.jsonl", _consume(read_claim_texts), _CLAIMS),
@@ -180,7 +122,6 @@ TARGETS: dict[str, Target] = {
     ),
     "model": Target("adjudge.json", lambda path: read_metadata(path.parent), _MODEL),
     "checksums": Target("SHA256SUMS", lambda path: _read_checksums(path.parent), (b"00ff  a.jsonl\n",)),
-    "HTTP": Target("body", post_body, _BODIES),
     "query": Target("input", read_query, tuple(text.encode("utf-8", "surrogatepass") for text in HOSTILE)),
     "text": _document(".txt"),
     "Markdown": _document(".md"),
