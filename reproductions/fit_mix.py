@@ -25,7 +25,7 @@ from adjudge.facts.words import content_stems
 from adjudge.judges.folder import load_judge
 from adjudge.judges.mixed import MIX_FEATURES, RULE_FEATURES, WEIGHTS, bounded_logs, rule_features
 from adjudge.training.mix.settings import read_mix
-from adjudge.training.mix.sources import Group, groups_of
+from adjudge.training.mix.sources import Group, read_groups
 from adjudge.types import FEVER_LABELS, Example
 
 HOME = Path(__file__).parents[1] / "src" / "adjudge" / "judges" / WEIGHTS
@@ -48,7 +48,7 @@ def read_groups(data: Path) -> tuple[list[Group], list[Group]]:
     held: list[Group] = []
     for one in settings.source:
         if one.name in SOURCES:
-            kept, aside = groups_of(one, settings, data, GROUPS)
+            kept, aside = read_groups(one, settings, data, GROUPS)
             trained += random.Random(one.name).sample(kept, min(GROUPS, len(kept)))
             held += aside[:HELD_OUT]
     return with_near_misses(_with_evidence(trained)), with_near_misses(_with_evidence(held))
