@@ -24,8 +24,9 @@ from adjudge.facts.compare import compare
 from adjudge.facts.words import content_stems
 from adjudge.judges.folder import load_judge
 from adjudge.judges.mixed import MIX_FEATURES, RULE_FEATURES, WEIGHTS, bounded_logs, rule_features
+from adjudge.training.mix import sources
 from adjudge.training.mix.settings import read_mix
-from adjudge.training.mix.sources import Group, read_groups
+from adjudge.training.mix.sources import Group
 from adjudge.types import FEVER_LABELS, Example
 
 HOME = Path(__file__).parents[1] / "src" / "adjudge" / "judges" / WEIGHTS
@@ -48,7 +49,7 @@ def read_groups(data: Path) -> tuple[list[Group], list[Group]]:
     held: list[Group] = []
     for one in settings.source:
         if one.name in SOURCES:
-            kept, aside = read_groups(one, settings, data, GROUPS)
+            kept, aside = sources.read_groups(one, settings, data, GROUPS)
             trained += random.Random(one.name).sample(kept, min(GROUPS, len(kept)))
             held += aside[:HELD_OUT]
     return with_near_misses(_with_evidence(trained)), with_near_misses(_with_evidence(held))
