@@ -3,7 +3,8 @@
 First the rules alone, on training pairs of several sources (rules learn nothing from claims, so any training pair will
 do). Then the mix of each judge's probabilities with the rules', on claims that no model of the package was trained on:
 the pairs that `adjudge data mix` holds out of every source by a hash of the page or text. Every second group of them
-measures what the others fit; what is stored is fitted on all. Writes src/adjudge/judges/mix.json.
+measures what the others fit; what is stored is fitted on all. They also say whether the rules should decide alone where a
+value or a name differs. Writes src/adjudge/judges/mix.json.
 """
 
 from __future__ import annotations
@@ -23,7 +24,15 @@ from adjudge.data.text import clean_text
 from adjudge.facts.compare import compare
 from adjudge.facts.words import content_stems
 from adjudge.judges.folder import load_judge
-from adjudge.judges.mixed import MIX_FEATURES, RULE_FEATURES, WEIGHTS, bounded_logs, load_mixes, rule_features
+from adjudge.judges.mixed import (
+    MIX_FEATURES,
+    REFUTES,
+    RULE_FEATURES,
+    WEIGHTS,
+    bounded_logs,
+    load_mixes,
+    rule_features,
+)
 from adjudge.training.mix.settings import read_mix
 from adjudge.training.mix.sources import Group
 from adjudge.training.mix.sources import read_groups as read_source
@@ -119,7 +128,12 @@ def figures(log_p: np.ndarray, gold: np.ndarray) -> str:
 
 
 def record(
-    name: str, columns: Sequence[str], fitted: tuple[np.ndarray, np.ndarray], on: str, weights: str
+    name: str,
+    columns: Sequence[str],
+    fitted: tuple[np.ndarray, np.ndarray],
+    on: str,
+    weights: str,
+    overrides: bool = False,
 ) -> Any:
     return {
         "name": name,
@@ -128,6 +142,7 @@ def record(
         "matrix": np.round(fitted[1], 4).tolist(),
         "weights": weights,
         "fitted_on": on,
+        "overrides": overrides,
     }
 
 
@@ -157,7 +172,9 @@ def main() -> None:
     print(f"rules: {on}; {len(gold)} pairs held out, labels {np.bincount(gold).tolist()}")
     print(f"rules alone: {figures(rule_logs[half], gold[half])}")
     on = f"{len(gold)} held-out pairs of {names}"
-    pooled = []
+    differs = rules[:, [RULE_FEATURES.index(f"{kind} different") for kind in ("value", "name")]].any(axis=1)
+    decided = differs & (rule_logs.argmax(axis=1) == REFUTES)
+    pooled, gains = [], []
     for model in arguments.models:
         judge = load_judge(model)
         judged = [[v.probabilities[label] for label in FEVER_LABELS] for v in judge.judge(examples)]
@@ -166,14 +183,27 @@ def main() -> None:
         pooled.append(both)
         alone = log_softmax(spoken[half], *fit(spoken[~half], gold[~half]))
         mixed = log_softmax(both[half], *fit(both[~half], gold[~half]))
+        overridden = np.where(decided[half, None], rule_logs[half], mixed)
+        gains.append(
+            np.mean(overridden.argmax(axis=1) == gold[half]) - np.mean(mixed.argmax(axis=1) == gold[half])
+        )
         print(
             f"{model}: {figures(spoken[half], gold[half])}, refitted {figures(alone, gold[half])}, "
-            f"with rules {figures(mixed, gold[half])}"
+            f"with rules {figures(mixed, gold[half])}, rules deciding where facts differ "
+            f"{figures(overridden, gold[half])}"
         )
-        mixes.append(record(model, MIX_FEATURES, fit(both, gold), on, str(judge.identity["weights"])))
+        weights = str(judge.identity["weights"])
+        mixes.append(record(model, MIX_FEATURES, fit(both, gold), on, weights, bool(gains[-1] > 0)))
     fitted = fit(np.concatenate(pooled), np.tile(gold, len(pooled)))
     mixes.append(
-        record("default", MIX_FEATURES, fitted, f"{on}, judged by {', '.join(arguments.models)}", "")
+        record(
+            "default",
+            MIX_FEATURES,
+            fitted,
+            f"{on}, judged by {', '.join(arguments.models)}",
+            "",
+            bool(np.mean(gains) > 0),
+        )
     )
     HOME.write_text(json.dumps(mixes, indent=1) + "\n", encoding="utf-8")
     for name, column in zip(RULE_FEATURES, rules_mix[1].T, strict=True):

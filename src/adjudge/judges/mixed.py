@@ -1,7 +1,7 @@
 """A judge whose probabilities are mixed with what exact comparison of facts says; and one of facts alone.
 
-Where a number, a date or a name differs, the rules alone decide: they are right more often than the judges are then
-(docs/check.md has the figures). Else the two are mixed.
+The two are mixed. Where a number, a date or a name differs, the rules alone decide for judges of which held-out pairs
+say that this is better (``Mix.overrides``; docs/check.md has the figures).
 
 Both are multinomial logistic models, p(label) = softmax(b + W · features). The rules' features are the outcomes of
 :mod:`adjudge.facts`; the mix's features are the log-probabilities of the judge and of the rules. ``mix.json`` has the
@@ -50,7 +50,10 @@ _SMALLEST = 1e-4
 
 @dataclass(frozen=True)
 class Mix:
-    """The weights of a mix, one row for each label in FEVER's order; ``features`` names the columns."""
+    """The weights of a mix, one row for each label in FEVER's order; ``features`` names the columns.
+
+    ``overrides`` says that rules alone decide where a value or a name differs.
+    """
 
     name: str
     features: tuple[str, ...]
@@ -58,6 +61,7 @@ class Mix:
     matrix: tuple[tuple[float, ...], ...]
     weights: str = ""
     fitted_on: str = ""
+    overrides: bool = False
 
     def probabilities(self, values: Sequence[float]) -> list[float]:
         """Give softmax(b + W · values)."""
@@ -106,7 +110,7 @@ class MixedJudge:
     def _mixed(self, verdict: Verdict, comparisons: tuple[Comparison, ...]) -> Verdict:
         rules = rule_features(verdict.claim, verdict.evidence, comparisons)
         shares = load_mixes()[RULES].probabilities(rules)
-        wrong = rules[_VALUE_DIFFERENT] or rules[_NAME_DIFFERENT]
+        wrong = self.mix.overrides and (rules[_VALUE_DIFFERENT] or rules[_NAME_DIFFERENT])
         if self.inner is not None and not (wrong and shares[REFUTES] == max(shares)):
             judged = [verdict.probabilities.get(label, 0.0) for label in FEVER_LABELS]
             shares = self.mix.probabilities(bounded_logs([*judged, *shares]))
