@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from adjudge.facts.names import GENERIC, distinctive, given_names_clash, has_name
 from adjudge.facts.records import Comparison, Fact, Kind, Outcome
-from adjudge.facts.sides import NAMES, Side, contrasted, names_met
+from adjudge.facts.sides import NAMES, Side, has_contrast, names_met
 from adjudge.facts.words import COMMON, fold, stem
 
 SAME_TOPIC = 0.6
@@ -71,7 +71,7 @@ def _mention(fact: Fact, side: Side) -> Fact | None:
 
 def _instead(fact: Fact, claim: Side, side: Side, share: float) -> Fact | None:
     """The name that a sentence has where the claim has another: in the same position, unknown to the claim."""
-    if share < SAME_TOPIC or not names_met(fact, claim, side) or contrasted(claim, side):
+    if share < SAME_TOPIC or not names_met(fact, claim, side) or has_contrast(claim, side):
         return None
     elsewhere = claim.folded - frozenset(fact.words)
     ours = _position(fact, claim)

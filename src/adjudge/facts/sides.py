@@ -119,7 +119,7 @@ def names_met(fact: Fact | None, claim: Side, side: Side) -> bool:
     return all(has_name(name.words, side.folded) for name in names)
 
 
-def contrasted(claim: Side, side: Side) -> bool:
+def has_contrast(claim: Side, side: Side) -> bool:
     """Whether a sentence has the opposite of a word of the claim that it lacks: the south tower, not the north one."""
     ours, theirs = claim.content(), side.content()
     return any(

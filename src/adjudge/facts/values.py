@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from adjudge.facts.dates import same_clock, same_scale
 from adjudge.facts.records import Comparison, Fact, Kind, Outcome, relate
-from adjudge.facts.sides import NAMES, Side, contrasted, names_met
+from adjudge.facts.sides import NAMES, Side, has_contrast, names_met
 
 SAME_TOPIC = 0.5
 """Share of the claim's other content words that a sentence must have to contradict a number or a date."""
@@ -125,7 +125,7 @@ def _same_thing(fact: Fact, other: Fact, claim: Side, side: Side, share: float, 
     if share < SAME_TOPIC or not names_met(fact, claim, side) or not _others_agree(fact, claim, side):
         return False
     ours, theirs = claim.direction(fact), side.direction(other)
-    if (ours and theirs and ours != theirs) or contrasted(claim, side):
+    if (ours and theirs and ours != theirs) or has_contrast(claim, side):
         return False  # raised by 100 to 700; the south tower
     if fact.kind is Kind.NUMBER and _on_other_days(claim, side):
         return False
