@@ -12,7 +12,7 @@ from adjudge.cli.output import progress_console, show, show_json
 from adjudge.serving.settings import VerifierSettings
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.table import Table
 
     from adjudge.serving.bench import BenchReport
 
@@ -56,7 +56,7 @@ def bench(
         show(_table(report))
 
 
-def _table(report: BenchReport) -> RenderableType:
+def _table(report: BenchReport) -> Table:
     from rich.table import Table
 
     table = Table(title=f"{report.machine['cpu']}, {report.machine['threads']} threads", title_justify="left")
