@@ -3,8 +3,8 @@
 First the rules alone, on training pairs of several sources (rules learn nothing from claims, so any training pair will
 do). Then the mix of each judge's probabilities with the rules', on claims that no model of the package was trained on:
 the pairs that `adjudge data mix` holds out of every source by a hash of the page or text. Every second group of them
-measures what the others fit; what is stored is fitted on all. They also say whether the rules should decide alone where a
-value or a name differs. Writes src/adjudge/judges/mix.json.
+measures what the others fit; what is stored is fitted on all. They also say whether rules should decide alone where
+a value or a name differs. Writes src/adjudge/judges/mix.json.
 """
 
 from __future__ import annotations
