@@ -124,10 +124,10 @@ def _opposites(claim: Sequence[Word], evidence: Sequence[Word]) -> list[Contradi
         if word.stem in evidence_stems or word.stem in negated:
             continue
         company = _company(claim, position)
-        for place, other in enumerate(evidence):
+        for index, other in enumerate(evidence):
             if not _are_opposite(word.stem, other.stem) or other.stem in claim_stems or other.stem in negated:
                 continue
-            if company & _company(evidence, place):
+            if company & _company(evidence, index):
                 conflicts.append(Contradiction("opposite", (word,), (other,)))
     return conflicts
 
@@ -160,11 +160,11 @@ def _swapped(
         if not is_content(verb) or verb.stem in _SYMMETRIC or _in_name(verb, claim_facts):
             continue
         ours = _sides(verb, claim_facts)
-        for place, other in enumerate(evidence):
+        for index, other in enumerate(evidence):
             if other.stem != verb.stem or _in_name(other, evidence_facts):
                 continue
             theirs = _sides(other, evidence_facts)
-            if ours is None or theirs is None or _is_passive(claim, position) != _is_passive(evidence, place):
+            if ours is None or theirs is None or _is_passive(claim, position) != _is_passive(evidence, index):
                 continue
             if _same_name(ours[0], theirs[1]) and _same_name(ours[1], theirs[0]) and not _same_name(*ours):
                 words = tuple(w for w in claim if _in_name(w, ours))
