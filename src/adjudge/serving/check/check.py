@@ -15,7 +15,7 @@ from adjudge.data.clauses import Splitter, split_by_rules, whole
 from adjudge.data.segments import Segment, segment_text
 from adjudge.errors import AdjudgeError, ConfigError
 from adjudge.facts.compare import compare
-from adjudge.facts.records import Comparison
+from adjudge.facts.records import Comparison, Outcome
 from adjudge.judges.mixed import compares_facts, reading_judge, takes_facts, with_facts
 from adjudge.judges.protocol import Judge
 from adjudge.serving.check.marks import Marking, evidence_marks, mark_words
@@ -35,6 +35,8 @@ from adjudge.types import NOT_SUPPORTED, Evidence, Example, Label, SentenceRef, 
 if TYPE_CHECKING:
     from adjudge.retrieval.index import Index
 
+SURE = 0.7
+"""How probable a refutation must be that no differing fact backs; set on the two texts of reproductions/texts/tuning."""
 MAX_SENTENCES = 1000
 """Sentences of a text that are checked; those after them are listed as not checked."""
 
@@ -240,12 +242,21 @@ def _judge_statements(
         else:
             verdict, comparisons = result
             facts = tuple(_fact(segments[statement.sentence], statement, one) for one in comparisons)
-            if weak := verdict.abstained or verdict.confidence < min_confidence:
+            least = max(min_confidence, _least_to_refute(verdict, comparisons, judge))
+            if weak := verdict.abstained or verdict.confidence < least:
                 verdict = replace(verdict, abstained=True)
             reason = f"too unsure; likeliest is {verdict.label}" if weak else None
             part = replace(part, state=_state(verdict), verdict=verdict, facts=facts, reason=reason)
             parts.append((part, (verdict, comparisons)))
     return parts
+
+
+def _least_to_refute(verdict: Verdict, comparisons: Sequence[Comparison], judge: Judge | None) -> float:
+    """How probable a verdict must be: a model that refutes without a fact that differs has to be sure."""
+    differs = any(comparison.outcome is Outcome.DIFFERENT for comparison in comparisons)
+    if verdict.label != Label.REFUTES or differs or reading_judge(judge) is None:
+        return 0.0
+    return SURE
 
 
 def _state(verdict: Verdict) -> State:
