@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from adjudge.retrieval.index import Index
 
 SURE = 0.7
-"""How probable a refutation must be that no differing fact backs; set on the two texts of reproductions/texts/tuning."""
+"""How probable a refutation must be that no differing fact backs; set on the texts of reproductions/texts/tuning."""
 MAX_SENTENCES = 1000
 """Sentences of a text that are checked; those after them are listed as not checked."""
 
