@@ -35,7 +35,7 @@ from adjudge.types import NOT_SUPPORTED, Evidence, Example, Label, SentenceRef, 
 if TYPE_CHECKING:
     from adjudge.retrieval.index import Index
 
-SURE = 0.7
+SURE = 0.8
 """How probable a refutation must be that no differing fact backs; set on the texts of reproductions/texts/tuning."""
 MAX_SENTENCES = 1000
 """Sentences of a text that are checked; those after them are listed as not checked."""
