@@ -176,37 +176,27 @@ def main() -> None:
     on = f"{len(gold)} held-out pairs of {names}"
     differs = rules[:, [RULE_FEATURES.index(f"{kind} different") for kind in ("value", "name")]].any(axis=1)
     decided = differs & (rule_logs.argmax(axis=1) == REFUTES)
-    pooled, gains = [], []
     for model in arguments.models:
         judge = load_judge(model)
         judged = [[v.probabilities[label] for label in FEVER_LABELS] for v in judge.judge(examples)]
         spoken = np.array([bounded_logs(row) for row in judged])
         both = np.concatenate([spoken, rule_logs], axis=1)
-        pooled.append(both)
         alone = log_softmax(spoken[half], *fit(spoken[~half], gold[~half]))
         mixed = log_softmax(both[half], *fit(both[~half], gold[~half]))
         overridden = np.where(decided[half, None], rule_logs[half], mixed)
-        gains.append(
-            np.mean(overridden.argmax(axis=1) == gold[half]) - np.mean(mixed.argmax(axis=1) == gold[half])
-        )
+        gain = np.mean(overridden.argmax(axis=1) == gold[half]) - np.mean(mixed.argmax(axis=1) == gold[half])
         print(
             f"{model}: {figures(spoken[half], gold[half])}, refitted {figures(alone, gold[half])}, "
             f"with rules {figures(mixed, gold[half])}, rules deciding where facts differ "
             f"{figures(overridden, gold[half])}"
         )
         weights = str(judge.identity["weights"])
-        mixes.append(record(model, MIX_FEATURES, fit(both, gold), on, weights, bool(gains[-1] > -LEVEL)))
-    fitted = fit(np.concatenate(pooled), np.tile(gold, len(pooled)))
-    mixes.append(
-        record(
-            "default",
-            MIX_FEATURES,
-            fitted,
-            f"{on}, judged by {', '.join(arguments.models)}",
-            "",
-            bool(np.mean(gains) > -LEVEL),
-        )
-    )
+        mixes.append(record(model, MIX_FEATURES, fit(both, gold), on, weights, bool(gain > -LEVEL)))
+    own = (
+        np.zeros(3),
+        np.eye(3, len(MIX_FEATURES)),
+    )  # of a judge that nothing was fitted for: what it says itself
+    mixes.append(record("default", MIX_FEATURES, own, "nothing: the judge's own probabilities", "", True))
     HOME.write_text(json.dumps(mixes, indent=1) + "\n", encoding="utf-8")
     for name, column in zip(RULE_FEATURES, rules_mix[1].T, strict=True):
         print(f"  {name:16s} " + " ".join(f"{weight:+.2f}" for weight in column))

@@ -27,6 +27,7 @@ PAGES = sorted(DOCS.rglob("*.md"))
 RUN_ELSEWHERE = {
     "check.md": "tests/test_recipes.py",
     "objectives.md": "tests/objectives/test_adapters.py",
+    "scale.md": "tests/serving/test_search_cluster.py",
 }
 INTEGRATED = {"haystack", "langchain_core", "llama_index", "deepeval"}
 BLOCK = re.compile(

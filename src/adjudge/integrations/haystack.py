@@ -22,7 +22,7 @@ class AdjudgeFaithfulnessEvaluator:
     """Scores answers by the share of their statements that the contexts support.
 
     Args:
-        model: ``small``, ``broad``, ``large``, ``rules``, a run's folder, ``hf:ID``.
+        model: ``small``, ``large``, ``fever``, ``rules``, a run's folder, ``hf:ID``.
         raise_on_failure: whether an answer that cannot be checked is an error; otherwise its score is NaN and its
             status ``error``.
     """

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 from adjudge.data.clauses import Splitter, split_by_rules, whole
 from adjudge.data.segments import Segment, segment_text
 from adjudge.errors import AdjudgeError, ConfigError
-from adjudge.facts.compare import compare
+from adjudge.facts.compare import compare, contradictions_with
 from adjudge.facts.records import Comparison, Outcome
 from adjudge.judges.mixed import compares_facts, reading_judge, takes_facts, with_facts
 from adjudge.judges.protocol import Judge
@@ -252,8 +252,9 @@ def _judge_statements(
 
 
 def _least_to_refute(verdict: Verdict, comparisons: Sequence[Comparison], judge: Judge | None) -> float:
-    """How probable a verdict must be: a model that refutes without a fact that differs has to be sure."""
+    """How probable a verdict must be: a model that refutes where no fact or word differs has to be sure."""
     differs = any(comparison.outcome is Outcome.DIFFERENT for comparison in comparisons)
+    differs = differs or bool(contradictions_with(verdict.claim, verdict.evidence))
     if verdict.label != Label.REFUTES or differs or reading_judge(judge) is None:
         return 0.0
     return SURE
