@@ -128,7 +128,9 @@ def _wait_for_the_second_run(folder: Path, process: subprocess.Popen[bytes]) -> 
 def _without_times(table: dict[str, object]) -> str:
     """What does not depend on when and where it ran."""
     text = json.dumps({key: table[key] for key in ("title", "labels", "n", "arms", "missing")})
-    return json.dumps(json.loads(text, object_hook=lambda values: {**values, "seconds": 0}))
+    return json.dumps(
+        json.loads(text, object_hook=lambda values: {**values, "seconds": 0, "claims_per_second": 0})
+    )
 
 
 def test_tuning_claims_among_the_test_claims_are_refused(toy_files: dict[str, Path], tmp_path: Path) -> None:
