@@ -67,8 +67,8 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def address(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The server that users start, with the package's own model."""
-    verifier = Verifier(VerifierSettings())
+    """The server that users start, with a model of the package."""
+    verifier = Verifier(VerifierSettings(model="fever"))
     with listening(verifier, samples, data_dir=tmp_path_factory.mktemp("uploads")) as (url, _):
         yield url
 
