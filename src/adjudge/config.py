@@ -110,6 +110,9 @@ class ModelSettings(BaseModel):
         None, ge=0, lt=1, description="inside the backbone; none: as it was pre-trained"
     )
     titles: bool = Field(True, description="show the model the page's title")
+    context: bool = Field(
+        False, description="and the sentence before, where one begins with a pronoun or the like"
+    )
     adapters: int = Field(
         0,
         ge=0,

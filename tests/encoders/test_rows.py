@@ -72,6 +72,16 @@ def test_titles_can_be_left_out(bert: Any):
     assert write(bert, "a", Evidence("e", page="c"), titles=False) == [TokenRow([CLS, A, SEP, E, SEP], 3)]
 
 
+def test_the_sentence_before_stands_with_the_title_where_a_layout_shows_it(bert: Any):
+    sentence = Evidence("e", page="c", context="f g")
+    assert write(bert, "a", sentence) == [TokenRow([CLS, A, SEP, C, SEP, E, SEP], 3)]
+    [row] = write(bert, "a", sentence, context=True)
+    colon = bert.convert_tokens_to_ids(bert.tokenize(":"))
+    assert row == TokenRow([CLS, A, SEP, C, *colon, F, G, SEP, E, SEP], 3)
+    [row] = write(bert, "a", sentence, context=True, titles=False)
+    assert row == TokenRow([CLS, A, SEP, F, G, SEP, E, SEP], 3)
+
+
 def test_the_concat_row_holds_all_sentences_in_their_order(bert: Any, roberta: Any):
     evidence = Evidence("e f", page="c"), Evidence("g", page=""), Evidence("d", page="b")
     assert write(bert, "a b", *evidence, one_row=True) == [

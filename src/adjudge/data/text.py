@@ -82,6 +82,11 @@ def evidence_title(evidence: Evidence) -> str:
     return clean_text(evidence.title or page_title(evidence.page))
 
 
+def title_with_context(title: str, context: str) -> str:
+    """A title with the sentence before, which names the subject of a sentence that does not; either may be empty."""
+    return ": ".join(part for part in (title, context) if part)
+
+
 def drop_title(evidence: Evidence) -> Evidence:
     """The sentence without its page, as a model reads it in a text without titles."""
     return replace(evidence, page="", title="")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from adjudge.data.text import clean_text, evidence_title
+from adjudge.data.text import clean_text, evidence_title, title_with_context
 from adjudge.errors import ConfigError
 from adjudge.types import Evidence, Example
 
@@ -22,6 +22,7 @@ class Layout:
         max_length: tokens per row, special tokens included.
         one_row: claim and all evidence in one row, rather than a row for each sentence.
         titles: whether the page's title stands before the sentence.
+        context: whether the sentence before stands there too, where a sentence does not name its subject.
         max_evidence: sentences read of a claim, the first ones.
         joined_row: after the rows of the sentences, one that holds all of them.
         empty_rows: pad every claim to this many rows with empty rows (the published code does).
@@ -30,6 +31,7 @@ class Layout:
     max_length: int = 130
     one_row: bool = False
     titles: bool = True
+    context: bool = False
     empty_rows: int = 0
     joined_row: bool = False
     max_evidence: int | None = None
@@ -77,7 +79,8 @@ class RowWriter:
         return written
 
     def _title(self, evidence: Evidence) -> str:
-        return evidence_title(evidence) if self.layout.titles else ""
+        title = evidence_title(evidence) if self.layout.titles else ""
+        return title_with_context(title, clean_text(evidence.context)) if self.layout.context else title
 
     def _tokenize(self, texts: list[str]) -> list[list[int]]:
         if not texts:

@@ -165,6 +165,7 @@ def load_light(
         max_length=settings.max_length,
         one_row=settings.kind in ONE_ROW,
         titles=settings.titles,
+        context=settings.context,
         max_evidence=settings.max_evidence,
     )
     writer = RowWriter(tokenizer, layout)

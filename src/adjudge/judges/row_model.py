@@ -101,6 +101,7 @@ def assemble(
         max_length=settings.max_length,
         one_row=module.one_row,
         titles=settings.titles,
+        context=settings.context,
         joined_row=getattr(module, "joins_rows", False),
         empty_rows=settings.max_evidence if module.pads_rows else 0,
         max_evidence=settings.max_evidence,

@@ -12,6 +12,7 @@ _UNITS = (
     "seventeen eighteen nineteen"
 ).split()
 _TENS = "_ _ twenty thirty forty fifty sixty seventy eighty ninety".split()
+_WORD = re.compile(r"[a-z]{4,}|\d+")
 
 
 class Fact(NamedTuple):
@@ -21,6 +22,11 @@ class Fact(NamedTuple):
     supports: Sequence[str]
     refutes: Sequence[str]
     open: Sequence[str] = ()
+
+
+def find_words(text: str) -> set[str]:
+    """The longer words and the numbers of a text."""
+    return set(_WORD.findall(text.lower()))
 
 
 def write_sentence(text: str) -> str:

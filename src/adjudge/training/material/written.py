@@ -15,6 +15,7 @@ are claims.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from adjudge.errors import DataError
@@ -26,29 +27,52 @@ _EXPECTED = (
 )
 
 
+@dataclass(frozen=True)
+class Block:
+    """Lines of a file without a blank one among them; ``start`` is the number of the first."""
+
+    path: Path
+    start: int
+    lines: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """Unique among the blocks of a folder."""
+        return f"{self.path.stem}:{self.start}"
+
+    def error(self, offset: int, problem: str) -> DataError:
+        """An error that names the file and the line."""
+        return DataError(f"{self.path}:{self.start + offset}: {problem}.")
+
+
 def read_written(path: Path) -> Iterator[list[Example]]:
     """The groups of a file, or of all ``.txt`` files of a folder in the order of their names."""
+    return map(_parse, read_blocks(path))
+
+
+def read_blocks(path: Path) -> Iterator[Block]:
+    """The blocks of lines of a file, or of all ``.txt`` files of a folder in the order of their names."""
     files = sorted(path.glob("*.txt")) if path.is_dir() else [path]
     if not files:
-        raise DataError(f"{path}: no .txt files, expected groups of evidence and claims.")
+        raise DataError(f"{path}: no .txt files, expected blocks of evidence and claims.")
     for file in files:
-        yield from _parse(file)
+        lines: list[str] = []
+        for line_number, line in enumerate([*_read_lines(file), ""], start=1):
+            if line.strip():
+                lines.append(line.strip())
+            elif lines:
+                yield Block(file, line_number - len(lines), tuple(lines))
+                lines = []
 
 
-def _parse(path: Path) -> Iterator[list[Example]]:
+def _parse(block: Block) -> list[Example]:
     group: list[tuple[str, str]] = []
-    start = 1
-    for line_number, line in enumerate([*_read_lines(path), ""], start=1):
-        if line.strip():
-            letter, colon, text = line.strip().partition(":")
-            if not (colon and text.strip() and letter in ("T", "E", *LABELS)):
-                raise DataError(f"{path}:{line_number}: {line.strip()[:60]!r}: {_EXPECTED}.")
-            if not group:
-                start = line_number
-            group.append((letter, text.strip()))
-        elif group:
-            yield _make_group(group, f"{path.stem}:{start}", f"{path}:{start}")
-            group = []
+    for offset, line in enumerate(block.lines):
+        letter, colon, text = line.partition(":")
+        if not (colon and text.strip() and letter in ("T", "E", *LABELS)):
+            raise block.error(offset, f"{line[:60]!r}: {_EXPECTED}")
+        group.append((letter, text.strip()))
+    return _make_group(group, block)
 
 
 def _read_lines(path: Path) -> list[str]:
@@ -58,7 +82,7 @@ def _read_lines(path: Path) -> list[str]:
         raise DataError(f"{path}: cannot be read ({error}).") from None
 
 
-def _make_group(lines: Iterable[tuple[str, str]], name: str, location: str) -> list[Example]:
+def _make_group(lines: Iterable[tuple[str, str]], block: Block) -> list[Example]:
     parts: dict[str, list[str]] = {}
     for letter, text in lines:
         parts.setdefault(letter, []).append(text)
@@ -66,7 +90,8 @@ def _make_group(lines: Iterable[tuple[str, str]], name: str, location: str) -> l
     evidence = tuple(Evidence(text, title=title) for text in parts.get("E", ()))
     claims = [(label, text) for letter, label in LABELS.items() for text in parts.get(letter, ())]
     if not (evidence and claims):
-        raise DataError(f"{location}: a group without {'claims' if evidence else 'evidence'}: {_EXPECTED}.")
+        raise block.error(0, f"a group without {'claims' if evidence else 'evidence'}: {_EXPECTED}")
     return [
-        Example(f"{name}/{index}", text, evidence, label.value) for index, (label, text) in enumerate(claims)
+        Example(f"{block.name}/{index}", text, evidence, label.value)
+        for index, (label, text) in enumerate(claims)
     ]

@@ -24,9 +24,10 @@ class MixSource(BaseModel):
 
     name: str
     about: str = Field("", description="what it is and its licence, for the model card")
-    kind: Literal["pairs", "fever", "documents", "sentences", "written"] = Field(
+    kind: Literal["pairs", "fever", "documents", "sentences", "written", "passages"] = Field(
         "pairs",
-        description="claim–evidence pairs, FEVER's claims and pages, made by rule, or groups written by hand",
+        description="claim–evidence pairs, FEVER's claims and pages, made by rule, or groups or whole documents "
+        "written by hand",
     )
     paths: tuple[str, ...] = Field((), description="files below a data folder")
     share: float = Field(gt=0, description="of all examples")
@@ -35,7 +36,7 @@ class MixSource(BaseModel):
     distractors: float = Field(0.12, ge=0, le=1, description="share shown among sentences of other examples")
     beside: int = Field(2, ge=1, le=4, description="most sentences of others that stand beside its own")
     near_miss: float = Field(
-        0.06, ge=0, le=1, description="share shown with another's sentences: NOT ENOUGH INFO"
+        0.06, ge=0, le=1, description="share shown with other sentences than its own: NOT ENOUGH INFO"
     )
     rows: int = Field(4, ge=1, le=5, description="most sentences of an example; those that share words stay")
     without: str = Field("", description="a pattern; pairs whose evidence matches are left out")

@@ -16,6 +16,7 @@ from adjudge.io.jsonl import read_json_lines
 from adjudge.training.augment import build_claim_pool, draw_examples, gold_and_retrieved_views, hold_out
 from adjudge.training.entities import is_in_share
 from adjudge.training.material.documents import document_groups
+from adjudge.training.material.passages import Document, passage_views, read_passages
 from adjudge.training.material.sentences import select_usable, sentence_groups
 from adjudge.training.material.written import read_written
 from adjudge.training.mix.settings import MixSettings, MixSource
@@ -108,6 +109,31 @@ def _written(source: MixSource, settings: MixSettings, data: Sequence[Path], wan
     return _split(groups, source.held_out)
 
 
+def _passages(source: MixSource, settings: MixSettings, data: Sequence[Path], wanted: int) -> Split:
+    documents = [document for path in source.paths for document in read_passages(locate(data, path))]
+    training = [document for document in documents if not is_in_share(document.title, source.held_out)]
+    held_out = [document for document in documents if is_in_share(document.title, source.held_out)]
+    rng = random.Random(f"views {settings.seed}")
+    groups: list[Group] = []
+    while training and sum(map(len, groups)) < wanted:
+        groups += _cut(_view_passage(document, source, rng) for document in training)
+    fixed = random.Random(source.name)
+    return groups, _cut(_view_passage(document, source, fixed) for document in held_out)
+
+
+def _view_passage(document: Document, source: MixSource, rng: random.Random) -> Group:
+    group = passage_views(
+        document,
+        rng,
+        titles=source.titles,
+        among=source.distractors,
+        removed=source.near_miss,
+        most=source.rows,
+    )
+    rng.shuffle(group)
+    return group
+
+
 def locate(data: Sequence[Path], path: str) -> Path:
     """A source's file or folder, in the first data folder that has it."""
     for folder in data:
@@ -141,4 +167,5 @@ _KINDS: dict[str, Callable[[MixSource, MixSettings, Sequence[Path], int], Split]
     "documents": _documents,
     "sentences": _sentences,
     "written": _written,
+    "passages": _passages,
 }

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from adjudge.data.text import drop_title, evidence_title
+from adjudge.training.material.text import find_words
 from adjudge.training.mix.settings import MixSource
 from adjudge.training.mix.sources import Group
 from adjudge.types import Evidence, Example, Label
@@ -16,7 +16,6 @@ SAME_FACT = 0.4
 """Evidence that shares more than this part of its words may be about the same fact."""
 FEW = 3
 """Only fewer sentences than this get others beside them."""
-_WORD = re.compile(r"[a-z]{4,}|\d+")
 
 
 @dataclass(frozen=True)
@@ -54,8 +53,8 @@ def build_pool(groups: Sequence[Group]) -> Pool:
 
 
 def draw_views(groups: Sequence[Group], source: MixSource, rng: random.Random) -> Iterator[Group]:
-    """The groups in views drawn at random; FEVER's claims come in views of their own."""
-    if source.kind == "fever":
+    """The groups in views drawn at random; FEVER's claims and passages come in views of their own."""
+    if source.kind in ("fever", "passages"):
         yield from groups
         return
     pool = build_pool(groups)
@@ -93,11 +92,6 @@ def select_telling(example: Example, most: int) -> tuple[Evidence, ...]:
     numbers = range(len(example.evidence))
     ranked = sorted(numbers, key=lambda n: -len(find_words(example.evidence[n].text) & about))
     return tuple(example.evidence[n] for n in sorted(ranked[:most]))
-
-
-def find_words(text: str) -> set[str]:
-    """The longer words and the numbers of a text."""
-    return set(_WORD.findall(text.lower()))
 
 
 def _is_about(candidate: Example, example: Example) -> bool:
