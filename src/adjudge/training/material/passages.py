@@ -26,8 +26,8 @@ from adjudge.training.material.text import find_words
 from adjudge.training.material.written import LABELS, Block, read_blocks
 from adjudge.types import Evidence, Example, Label, Sentence
 
-COPIES = 2
-"""Sentences of a document that are claims themselves, word for word."""
+COPIES = 1
+"""Sentences of a document that are claims themselves, word for word, in each view of it."""
 BY_WORDS = 0.7
 """The share of the other sentences that are those which share most words with the claim; the rest is drawn."""
 _SENTENCE = re.compile(r"(\d+): *(\S.*)")

@@ -1,0 +1,140 @@
+"""What each source of the judges' mix brings, CE beside SR with weighting: python reproductions/sources.py DATA OUT.
+
+DATA holds ``fever/``, ``pairs/`` and ``scifact/``. Every arm is the small encoder, begun from the model `fever` and
+trained on the same number of examples in one pass: the whole mix, the mix without some sources (the shares of the
+others grow), and the whole mix under SR with class weights, over some seeds. All are judged on the same held-out
+examples, those of the whole mix; 200 of them choose each arm's checkpoint and are left out of the figures. Given again,
+it goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+from typing import NamedTuple
+
+from adjudge import Verifier
+from adjudge.data.formats import read_examples
+from adjudge.io.files import write_text
+
+HERE = Path(__file__).parent
+RULES = ("documents", "sentences")
+PAIRS = (
+    "vitaminc",
+    "cad_snli",
+    "snli",
+    "semiauto_wiki",
+    "infotabs",
+    "creak",
+    "conjnli",
+    "check_covid",
+    "breaking_nli",
+    "wice_partial",
+)
+CHOOSING = 200
+SR = ("--objective", "sr", "--lam", "0.25", "--beta", "0.9999")
+
+
+class Arm(NamedTuple):
+    name: str
+    without: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    seed: int = 0
+
+
+def list_arms(seeds: int) -> list[Arm]:
+    """The whole mix and what is left out of it, then the objectives over the seeds."""
+    arms = [
+        Arm("all sources"),
+        Arm("without passages", ("passages",)),
+        Arm("without written", ("written",)),
+        Arm("without both", ("passages", "written")),
+        Arm("without rules", RULES),
+        Arm("without other people's pairs", PAIRS),
+        Arm("without FEVER", ("fever",)),
+    ]
+    for seed in range(seeds):
+        arms += [Arm("all sources", seed=seed)] if seed else []
+        arms.append(Arm("SR + weighting", options=SR, seed=seed))
+    return arms
+
+
+def train(arm: Arm, data: Path, out: Path, examples: int) -> Path:
+    """The arm's finished run."""
+    key = "-".join(arm.without) or "all"
+    mix, run = out / f"mix-{key}", out / f"{arm.name.replace(' ', '-')}-{arm.seed}"
+    if not (mix / "held_out.jsonl.gz").exists():
+        left_out = [option for name in arm.without for option in ("--without", name)]
+        call(
+            "data",
+            "mix",
+            "judges",
+            "--data",
+            data,
+            "--data",
+            HERE,
+            "--out",
+            mix,
+            "--examples",
+            examples,
+            *left_out,
+        )
+    if not (run / "scores.json").exists():
+        call(
+            *("train", "--preset", "small-judge", "--train", mix / "train.jsonl.gz"),
+            *("--dev", out / "mix-all" / "held_out.jsonl.gz", "--set", f"data.dev_limit={CHOOSING}"),
+            *("--set", "training.eval_every=60", "--seed", arm.seed, *arm.options, "--out", run, "--resume"),
+        )
+    return run
+
+
+def call(*words: object) -> None:
+    subprocess.run([sys.executable, "-m", "adjudge", *map(str, words)], check=True)
+
+
+def judge(run: Path, held_out: Path) -> dict[str, float]:
+    """Label accuracy by source, over all, and how often SUPPORTS and REFUTES are confused."""
+    stored = run / "held-out.json"
+    if not stored.exists():
+        examples = list(read_examples(held_out))[CHOOSING:]
+        verdicts = Verifier.load(run).classify_many(examples)
+        right: dict[str, list[bool]] = defaultdict(list)
+        turned: list[bool] = []
+        for example, verdict in zip(examples, verdicts, strict=True):
+            correct = verdict.label == example.label
+            right[str(example.id).partition(":")[0]].append(correct)
+            right["all"].append(correct)
+            if example.label != "NOT ENOUGH INFO":
+                turned.append(not correct and verdict.label != "NOT ENOUGH INFO")
+        figures = {name: 100 * sum(hits) / len(hits) for name, hits in right.items()}
+        figures["turned round"] = 100 * sum(turned) / len(turned)
+        write_text(stored, json.dumps(figures))
+    stored_figures: dict[str, float] = json.loads(stored.read_text("utf-8"))
+    return stored_figures
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("data", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--examples", type=int, default=4000)
+    parser.add_argument("--seeds", type=int, default=3, help="of CE and of SR on all sources")
+    options = parser.parse_args()
+    columns = ["all", "turned round", "fever", "vitaminc", "written", "passages", *RULES, *PAIRS[1:]]
+    print("| arm | seed |", " | ".join(columns), "|")
+    print("|---|--:|" + "--:|" * len(columns))
+    for arm in list_arms(options.seeds):
+        run = train(arm, options.data, options.out, options.examples)
+        figures = judge(run, options.out / "mix-all" / "held_out.jsonl.gz")
+        cells = [f"{figures[column]:.1f}" if column in figures else "" for column in columns]
+        print(f"| {arm.name} | {arm.seed} | {' | '.join(cells)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
