@@ -1,7 +1,7 @@
 """What reads data of unknown origin, and seeds to begin with: bytes in, only errors of our own out.
 
-To add one, add an entry to :data:`TARGETS`: a name of the file and a function that reads it; its seeds are files that it
-reads well.
+To add one, add an entry to :data:`TARGETS`: a name of the file and a function that reads it; its seeds are files that
+it reads well.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import http_bodies
+
 import office
 from adjudge.config import read_toml, settings_from
 from adjudge.data.documents import iter_documents, source_text
