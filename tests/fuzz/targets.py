@@ -1,7 +1,7 @@
 """What reads data of unknown origin, and seeds to begin with: bytes in, only errors of our own out.
 
-To add one (the body of an HTTP request, say), add an entry to :data:`TARGETS`: a name of the file and a function that
-reads it, or :func:`ignore_path` of one that takes bytes; its seeds are files that it reads well.
+To add one, add an entry to :data:`TARGETS`: a name of the file and a function that reads it; its seeds are files that
+it reads well.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import http_bodies
 
 import office
 from adjudge.config import read_toml, settings_from
@@ -135,5 +137,6 @@ TARGETS: dict[str, Target] = {
     "TSV": _document(".tsv"),
     "e-mail": _document(".eml"),
     "JSONL": _document(".jsonl"),
+    "HTTP bodies": Target("body", http_bodies.ask, http_bodies.SEEDS),
 }
 assert FEVER.name in RECORDS  # samples of every format of claims are among the seeds
