@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
+from adjudge.config import DEFAULT_EVIDENCE
 from adjudge.data.text import clean_text
 from adjudge.facts.compare import compare
 from adjudge.facts.words import content_stems
@@ -39,7 +40,7 @@ from adjudge.training.mix.sources import read_groups as read_source
 from adjudge.types import FEVER_LABELS, Example
 
 HOME = Path(__file__).parents[1] / "src" / "adjudge" / "judges" / WEIGHTS
-SOURCES = ("vitaminc", "conjnli", "semiauto_wiki", "check_covid", "cad_snli", "fever", "written")
+SOURCES = ("vitaminc", "conjnli", "semiauto_wiki", "check_covid", "cad_snli", "fever", "written", "passages")
 GROUPS = 400
 """Groups of each source that the rules are fitted on."""
 HELD_OUT = 200
@@ -86,7 +87,7 @@ def with_near_misses(groups: Sequence[Group]) -> list[Group]:
 
 
 def cleaned(example: Example) -> Example:
-    evidence = tuple(replace(s, text=clean_text(s.text)) for s in example.evidence[:3])
+    evidence = tuple(replace(s, text=clean_text(s.text)) for s in example.evidence[:DEFAULT_EVIDENCE])
     return replace(example, claim=clean_text(example.claim), evidence=evidence)
 
 
