@@ -13,6 +13,7 @@ import torch
 
 from adjudge.encoders.backbone import Backbone
 from adjudge.encoders.dataset import Dataset, cut_into_batches
+from adjudge.encoders.tensors import device_of
 from adjudge.io.temporary import allocate, sweep, temporary_file
 
 BATCH_TOKENS = 4096
@@ -56,7 +57,7 @@ def _compute(
     out: npt.NDArray[np.float16],
     progress: Callable[[int, int], None],
 ) -> None:
-    device = next(backbone.parameters()).device
+    device = device_of(backbone)
     backbone.eval()
     # Claims of similar length share a batch; each row is written to its own place.
     order = np.argsort(data.claim_tokens(), kind="stable").tolist()

@@ -14,6 +14,7 @@ from torch import Tensor
 from adjudge.encoders.batch import ModelOutput
 from adjudge.encoders.dataset import Dataset, cut_into_batches, tokenize
 from adjudge.encoders.frozen import cache_states
+from adjudge.encoders.tensors import device_of
 from adjudge.io.chunks import chunks
 from adjudge.judges.row_model import RowJudge
 from adjudge.judges.verdicts import Answer, verdict_of
@@ -46,7 +47,7 @@ def predict(model: RowJudge, examples: Iterable[Example], states: Path | None = 
 
 def outputs(model: RowJudge, data: Dataset) -> Iterator[tuple[list[int], ModelOutput]]:
     """The model's output for all claims of a dataset, in batches of claims of similar length."""
-    device = next(model.module.parameters()).device
+    device = device_of(model.module)
     order = np.argsort(data.claim_tokens(), kind="stable").tolist()
     for claims in cut_into_batches(data, order, model.batch_tokens):
         began = time.perf_counter()
