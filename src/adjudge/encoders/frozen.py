@@ -12,7 +12,7 @@ import numpy.typing as npt
 import torch
 
 from adjudge.encoders.backbone import Backbone
-from adjudge.encoders.dataset import Dataset, cut_into_batches
+from adjudge.encoders.dataset import Dataset, batches_by_length
 from adjudge.encoders.tensors import device_of
 from adjudge.io.temporary import allocate, sweep, temporary_file
 
@@ -59,10 +59,8 @@ def _compute(
 ) -> None:
     device = device_of(backbone)
     backbone.eval()
-    # Claims of similar length share a batch; each row is written to its own place.
-    order = np.argsort(data.claim_tokens(), kind="stable").tolist()
     done = 0
-    for claims in cut_into_batches(data, order, BATCH_TOKENS):
+    for claims in batches_by_length(data, BATCH_TOKENS):  # each row is written to its own place
         batch = data.batch(claims)
         states = backbone.lower(batch.to(device)).to("cpu", torch.float16).numpy()
         rows = np.concatenate([np.arange(data.claim_start[c], data.claim_start[c + 1]) for c in claims])
