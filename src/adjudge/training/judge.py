@@ -133,7 +133,8 @@ class JudgeTask:
 
     def evaluate(self) -> Quality:
         """Loss and LA on the dev claims."""
-        assert self.dev is not None
+        if self.dev is None:
+            raise DataError("The dev data holds no claims.")
         log_probs, gold = log_probabilities(self.model, self.dev), self.dev.gold(range(len(self.dev)))
         accuracy = float((log_probs.argmax(dim=-1) == gold).float().mean())
         return Quality(float(self.objective(log_probs, gold)), accuracy)
