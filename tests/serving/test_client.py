@@ -154,8 +154,12 @@ def test_no_server_is_said_so():
             client.verify(CLAIMS[0])
 
 
+LOST = 0
+"""In place of a status: the connection is closed without an answer."""
+
+
 class Busy(BaseHTTPRequestHandler):
-    """Answers 429 or 503 a few times, then gives a verdict."""
+    """Answers 429 or 503 a few times or not at all, then gives a verdict."""
 
     refusals: list[int] = []
     requests = 0
@@ -165,6 +169,8 @@ class Busy(BaseHTTPRequestHandler):
         type(self).requests += 1
         body = b'{"id": 0, "claim": "x", "label": null, "probabilities": {}, "evidence": []}'
         status = self.refusals.pop(0) if self.refusals else 200
+        if status == LOST:
+            return
         if status != 200:
             body = b'{"error": {"code": "overloaded", "message": "Too much to do."}}'
         self.send_response(status)
@@ -207,3 +213,40 @@ def test_it_is_not_asked_for_ever(busy):
     with Client(busy, retries=2) as client, pytest.raises(ServerError, match="Too much to do") as caught:
         client.verify("x")
     assert Busy.requests == 3 and caught.value.status == 429
+
+
+def test_a_request_whose_connection_was_lost_is_sent_again_but_not_for_ever(busy):
+    Busy.refusals = [LOST, 429, LOST]
+    with Client(busy) as client:
+        assert client.verify("x").label is None
+    assert Busy.requests == 4
+
+    async def ask():
+        async with AsyncClient(busy, retries=1) as client:
+            return await client.verify("x")
+
+    Busy.refusals = [LOST]
+    assert asyncio.run(ask()).label is None
+    Busy.refusals = [LOST] * 2
+    with pytest.raises(ServerError, match="no answer .*Is the server running"):
+        asyncio.run(ask())
+
+
+def test_lines_are_asked_for_again_after_a_refusal_and_not_after_a_loss(busy):
+    async def ask():
+        async with AsyncClient(busy, retries=1) as client:
+            return [verdict async for verdict in client.verify_many(["x"])]
+
+    Busy.refusals = [429]
+    with Client(busy, retries=1) as client:
+        assert [verdict.claim for verdict in client.verify_many(["x"])] == ["x"]
+        Busy.refusals = [503]
+        assert [verdict.claim for verdict in asyncio.run(ask())] == ["x"]
+        Busy.refusals, Busy.requests = [LOST, LOST], 0
+        for lose in (lambda: list(client.verify_many(["x"])), lambda: asyncio.run(ask())):
+            with pytest.raises(ServerError, match="no answer"):
+                lose()
+        assert Busy.requests == 2
+        Busy.refusals = [429, 429]
+        with pytest.raises(ServerError, match="Too much to do"):
+            list(client.verify_many(["x"]))

@@ -17,7 +17,7 @@ from adjudge.errors import DataError, TrainingError
 from adjudge.judges.folder import load_model
 from adjudge.judges.predict import log_probabilities
 from adjudge.objectives.loss import Objective
-from adjudge.training.judge import train_judge
+from adjudge.training.judge import JudgeTask, train_judge
 from adjudge.training.loop import _mix, make_optimizer, schedule, set_rate, step_claims
 
 
@@ -387,3 +387,11 @@ def test_claims_without_labels_cannot_be_trained_on(tiny: ModuleType, tmp_path: 
     with pytest.raises(DataError, match="dev data holds no claims"):
         train_judge(model, data, nothing, objective, settings, tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_judge_without_dev_claims_is_not_evaluated(tiny: ModuleType):
+    model = tiny.make_model()
+    task = JudgeTask(model, tiny.data_for(model)[0], None, Objective("ce"), TrainingSettings())
+    assert task.dev_claims == 0
+    with pytest.raises(DataError, match="dev data holds no claims"):
+        task.evaluate()

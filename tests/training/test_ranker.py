@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,14 +18,15 @@ from adjudge.retrieval import Index, index_pages
 from adjudge.retrieval.pipeline import RankingExample
 from adjudge.retrieval.ranker import RankerSettings, TrainedRanker, build_ranker, load_ranker, save_ranker
 from adjudge.training.distributed import Workers
-from adjudge.training.loop import Metric
+from adjudge.training.loop import Metric, Quality
 from adjudge.training.ranker import (
-    RankerTask,
-    pair_quality,
+    RankingData,
+    pair_sums,
     ranking_data,
     train_ranker,
     train_ranker_on,
 )
+from adjudge.training.ranker_task import RankerTask, pair_quality
 from adjudge.types import Claim, Evidence, Page, Sentence, SentenceRef
 from hf_tiny import load_tiny
 
@@ -57,6 +59,10 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, TrainedRank
 
 def into(seen: list[Metric]) -> Callable[[Metric, int], None]:
     return lambda metric, steps: seen.append(metric)
+
+
+def quality(ranker: TrainedRanker, data: RankingData) -> Quality:
+    return pair_quality(ranker.module, partial(pair_sums, ranker), data)
 
 
 def weights(folder: Path) -> dict[str, torch.Tensor]:
@@ -148,7 +154,7 @@ def test_the_folder_keeps_a_log_and_of_equally_good_weights_the_last(
     )
     assert sum(accuracy == best[0] for accuracy, _ in evaluations) > 1
     (loss,) = (line["loss"] for line in lines if (line["split"], line["step"]) == ("dev", best[1]))
-    assert pair_quality(ranker, held).loss == pytest.approx(loss, abs=1e-5)
+    assert quality(ranker, held).loss == pytest.approx(loss, abs=1e-5)
 
 
 def test_workers_share_the_claims_of_a_step_and_add_up_its_gradient() -> None:
@@ -158,7 +164,7 @@ def test_workers_share_the_claims_of_a_step_and_add_up_its_gradient() -> None:
         torch.manual_seed(0)
         ranker = build_ranker(SETTINGS)
         data = ranking_data(EXAMPLES[:6], ranker.writer, SETTINGS, seed=0)
-        task = RankerTask(ranker, data, data, TRAINING)
+        task = RankerTask(ranker, data, data, partial(pair_sums, ranker), TRAINING.batch_size)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(Workers, "add", lambda self, value: value)
             ranker.module.eval()  # no dropout, whose draws would differ
@@ -225,7 +231,7 @@ def test_pair_accuracy_counts_every_pair_once(
     mixed = [EXAMPLES[0], RankingExample("ab it is", EXAMPLES[0].others[:1], EXAMPLES[0].gold)]
     data = ranking_data(mixed, ranker.writer, SETTINGS.model_copy(update={"title_dropout": 0.0}), 0)
     # The first claim has four pairs, all right; the second calls a "no" gold, so its one pair is wrong.
-    assert pair_quality(ranker, data).accuracy == pytest.approx(0.8)
+    assert quality(ranker, data).accuracy == pytest.approx(0.8)
 
 
 class TestOnACorpus:

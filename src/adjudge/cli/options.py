@@ -121,7 +121,7 @@ def _with_options(
                 ]
             else:
                 parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
-        with_settings.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        with_settings.__dict__["__signature__"] = inspect.Signature(parameters)
         with_settings.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         return with_settings
 

@@ -58,16 +58,15 @@ class ServeQueue:
                     return [error]
                 return [result for item in items for result in carry_out([item])]
 
-        @serve.batch(  # type: ignore[untyped-decorator, unused-ignore]
-            max_batch_size=budget,
-            batch_wait_timeout_s=wait,
-            batch_size_fn=lambda items: sum(item.cost for item in items),
-        )
         async def answer(items: list[_Item]) -> list[list[Any] | Exception]:
             observe(len(items), sum(item.cost for item in items), [])
             return await self._loop.run_in_executor(self._thread, carry_out, items)
 
-        self._answer = answer
+        self._answer = serve.batch(
+            max_batch_size=budget,
+            batch_wait_timeout_s=wait,
+            batch_size_fn=lambda items: sum(item.cost for item in items),
+        )(answer)
 
     def __len__(self) -> int:
         return self._under_way

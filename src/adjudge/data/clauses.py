@@ -63,8 +63,6 @@ def _inflected(verb: str) -> list[str]:
 _FINITE = sorted(
     {*_AUXILIARIES.split(), *_IRREGULAR, *(form for verb in _REGULAR for form in _inflected(verb))}
 )
-VERBS = frozenset(_FINITE) - frozenset(_AUXILIARIES.split())
-"""Common finite verbs, auxiliaries left out."""
 _VERB = rf"(?:{'|'.join(_FINITE)})"
 _ADVERB = r"(?:(?:also|later|then|still|now|often|never|only|first|once|since|thus|\w+ly) )?"
 _STARTS_WITH_VERB = re.compile(rf"{_ADVERB}{_VERB}\b(?!['’-])", re.IGNORECASE)
@@ -277,9 +275,9 @@ def _clause(
     body = _cut(text, offsets, begin, end)
     own = text[begin:end]
     pronoun = _PRONOUNS.match(own)
-    possessive = re.match(r"(?:its|his|their)\b", own)
-    if begin and not carried and subject and (pronoun or possessive):
-        after = begin + (pronoun or possessive).end()  # type: ignore[union-attr]
+    substitute = pronoun or re.match(r"(?:its|his|their)\b", own)
+    if begin and not carried and subject and substitute:
+        after = begin + substitute.end()
         genitive: list[Piece] = [] if pronoun else [("’s", -1)]
         body = [*_cut(text, offsets, *subject), *genitive, *_cut(text, offsets, after, end)]
     ending: list[Piece] = [] if own.rstrip().endswith((".", "!", "?")) else [(".", -1)]

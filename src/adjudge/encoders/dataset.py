@@ -151,6 +151,11 @@ def cut_into_batches(
         yield batch
 
 
+def batches_by_length(data: Dataset, tokens: int) -> Iterator[list[int]]:
+    """All claims in batches of at most ``tokens`` tokens; claims of similar length share a batch."""
+    return cut_into_batches(data, np.argsort(data.claim_tokens(), kind="stable").tolist(), tokens)
+
+
 def shuffle_evidence(
     examples: Iterable[Example], seed: int, max_evidence: int | None = None
 ) -> Iterator[Example]:

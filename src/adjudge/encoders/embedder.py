@@ -112,13 +112,12 @@ class Embedder:
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """(n, d) unit rows in the order of the texts, none taken from or kept in the cache."""
-        from adjudge.encoders.dataset import cut_into_batches, tokenize
+        from adjudge.encoders.dataset import batches_by_length, tokenize
 
         # A text is a claim without evidence: one row, [CLS] text [SEP].
         rows = tokenize((Example(0, text) for text in texts), self._writer, FEVER_LABELS)
         vectors = np.empty((len(texts), self.backbone.hidden_size), dtype=np.float32)
-        order = np.argsort(rows.claim_tokens(), kind="stable").tolist()
-        for numbers in cut_into_batches(rows, order, BATCH_TOKENS):
+        for numbers in batches_by_length(rows, BATCH_TOKENS):
             pooled = _mean_states(self.backbone, rows, numbers)
             size = np.sqrt(np.einsum("nd,nd->n", pooled, pooled))[:, None]
             vectors[numbers] = pooled / np.maximum(size, 1e-12)

@@ -12,7 +12,8 @@ import numpy.typing as npt
 import torch
 
 from adjudge.encoders.backbone import Backbone
-from adjudge.encoders.dataset import Dataset, cut_into_batches
+from adjudge.encoders.dataset import Dataset, batches_by_length
+from adjudge.encoders.tensors import device_of
 from adjudge.io.temporary import allocate, sweep, temporary_file
 
 BATCH_TOKENS = 4096
@@ -56,12 +57,10 @@ def _compute(
     out: npt.NDArray[np.float16],
     progress: Callable[[int, int], None],
 ) -> None:
-    device = next(backbone.parameters()).device
+    device = device_of(backbone)
     backbone.eval()
-    # Claims of similar length share a batch; each row is written to its own place.
-    order = np.argsort(data.claim_tokens(), kind="stable").tolist()
     done = 0
-    for claims in cut_into_batches(data, order, BATCH_TOKENS):
+    for claims in batches_by_length(data, BATCH_TOKENS):  # each row is written to its own place
         batch = data.batch(claims)
         states = backbone.lower(batch.to(device)).to("cpu", torch.float16).numpy()
         rows = np.concatenate([np.arange(data.claim_start[c], data.claim_start[c + 1]) for c in claims])

@@ -85,10 +85,6 @@ class Weights(Mapping[str, Array]):
             weight = weight + np.float32(ADAPTER_SCALE) * (up @ down)
         return weight
 
-    def is_changed(self, name: str) -> bool:
-        """Whether a weight has to be put together rather than read from a file."""
-        return f"{name}{DELTA}" in self._stored
-
     def below(self, prefix: str) -> Weights:
         """The weights whose names begin with a prefix, by the rest of their names."""
         size = len(prefix)

@@ -8,6 +8,7 @@ import torch
 
 from adjudge.config import Precision
 from adjudge.encoders.quantised import is_faster, quantize
+from adjudge.encoders.tensors import device_of
 from adjudge.errors import ConfigError
 
 
@@ -23,7 +24,7 @@ def set_precision(module: Any, precision: str) -> str:
         raise ConfigError(f"precision {precision!r} is not one of {', '.join(get_args(Precision))}.")
     backbone = getattr(module, "backbone", module)
     backbone.merge_adapters()
-    device = next(module.parameters()).device.type
+    device = device_of(module).type
     if precision == "int16" and device != "cpu":
         raise ConfigError(f"precision int16 is for the CPU, the model is on {device}; use auto or fp32.")
     if precision == "auto" and device == "cuda":

@@ -36,6 +36,11 @@ def weights_hash(module: nn.Module) -> str:
     return digest.hexdigest()
 
 
+def device_of(module: nn.Module) -> torch.device:
+    """Where a module computes."""
+    return next(module.parameters()).device
+
+
 def checksum(tensors: Tensors) -> int:
     """A checksum of tensors by name, quick enough for every state of a training."""
     total = 0

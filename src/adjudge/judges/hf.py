@@ -11,7 +11,6 @@ or joined into one premise; a sentence's weight then is what the verdict loses w
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -22,6 +21,7 @@ from adjudge.data.text import clean_text, evidence_title
 from adjudge.encoders.pair_model import PairModel
 from adjudge.errors import ConfigError
 from adjudge.io.chunks import chunks
+from adjudge.judges.verdicts import Answer, verdict_of
 from adjudge.types import FEVER_LABELS, NOT_SUPPORTED, Evidence, Example, LabelSet, Verdict
 
 SUPPORTS, REFUTES, NEI = FEVER_LABELS.names
@@ -101,26 +101,15 @@ class ClassifierJudge:
         return [whole, *without]
 
     def _verdict(self, example: Example, rows: Tensor) -> Verdict:
-        evidence: tuple[Evidence, ...] = example.evidence
         if self._joined:
             log_probs = rows[0]
-            weights = _losses(rows, int(log_probs.argmax())) if len(rows) > 1 else torch.ones(len(evidence))
+            several = len(rows) > 1
+            weights = _losses(rows, int(log_probs.argmax())) if several else torch.ones(len(example.evidence))
         else:
             weights = _informativeness(rows)
             log_probs = torch.logsumexp(rows + weights.log()[:, None], dim=0)
-        probabilities = dict(zip(self.labels, log_probs.exp().tolist(), strict=True))
-        if evidence:
-            pairs = zip(evidence, weights.tolist(), strict=True)
-            evidence = tuple(replace(sentence, weight=weight) for sentence, weight in pairs)
-        return Verdict(
-            example.id,
-            example.claim,
-            self.labels.names[int(log_probs.argmax())],
-            probabilities,
-            evidence,
-            None if evidence else "no evidence was given",
-            gold_injected=example.gold_injected,
-        )
+        answer = Answer(log_probs.exp().tolist(), weights.tolist())
+        return verdict_of(example, answer, self.labels, self.max_evidence)
 
 
 def load_classifier(

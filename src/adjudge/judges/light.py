@@ -15,14 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from adjudge.config import ModelSettings
-from adjudge.encoders.dataset import cut_into_batches, tokenize
+from adjudge.encoders.dataset import batches_by_length, tokenize
 from adjudge.encoders.known import WEIGHTS, is_known, parameter_name, read_config
 from adjudge.encoders.light import LightEncoder, build_light_encoder
 from adjudge.encoders.mapped import Array, Weights, map_tensors
 from adjudge.encoders.rows import Layout, RowWriter
 from adjudge.encoders.tokenizing import read_tokenizer
 from adjudge.io.chunks import chunks
-from adjudge.judges.verdicts import Answer, verdict_of
+from adjudge.judges.verdicts import Answer, row_identity, verdict_of
 from adjudge.types import Example, LabelSet, Verdict
 
 WINDOW = 256
@@ -96,22 +96,16 @@ class LightJudge:
     @property
     def identity(self) -> Mapping[str, Any]:
         """All that decides its answers."""
-        return {
-            "labels": list(self.labels),
-            "model": self.settings.model_dump(mode="json", exclude={"init"}),
-            "weights": self.sha256,
-            "temperature": self.temperature,
-            "precision": self.encoder.precision,
-            "runtime": "light",
-        }
+        precision = self.encoder.precision
+        identity = row_identity(self.labels, self.settings, self.sha256, self.temperature, precision)
+        return {**identity, "runtime": "light"}
 
     def judge(self, examples: Iterable[Example]) -> Iterator[Verdict]:
         """A verdict for each example, in order, holding only a window of them in memory."""
         for window in chunks(examples, WINDOW):
             data = tokenize((replace(e, label=None) for e in window), self.writer, self.labels)
             answers: dict[int, Answer] = {}
-            order = np.argsort(data.claim_tokens(), kind="stable").tolist()
-            for claims in cut_into_batches(data, order, BATCH_TOKENS):
+            for claims in batches_by_length(data, BATCH_TOKENS):
                 states, counts = self.encoder.pooled(data, claims, self.settings.pooling)
                 for claim, rows in zip(claims, np.split(states, np.cumsum(counts)[:-1]), strict=True):
                     answers[claim] = self._answer(rows)

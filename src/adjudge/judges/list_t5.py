@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from adjudge.data.text import clean_text, evidence_title
 from adjudge.encoders.seq2seq import Seq2Seq
+from adjudge.judges.verdicts import Answer, verdict_of
 from adjudge.types import FEVER_LABELS, Example, LabelSet, Verdict
 
 MOST_EVIDENCE = 5
@@ -20,11 +21,7 @@ class ListT5Judge:
 
     model: Seq2Seq
     labels: LabelSet = FEVER_LABELS
-
-    @property
-    def max_evidence(self) -> int:
-        """Sentences of the list."""
-        return MOST_EVIDENCE
+    max_evidence: ClassVar[int] = MOST_EVIDENCE
 
     @property
     def identity(self) -> Mapping[str, Any]:
@@ -38,19 +35,8 @@ class ListT5Judge:
             [scores] = self.model.score([verdict_text(example)], [options])
             highest = max(scores)
             shares = [math.exp(score - highest) for score in scores]
-            probabilities = dict(
-                zip(self.labels, (share / math.fsum(shares) for share in shares), strict=True)
-            )
-            evidence = example.evidence[:MOST_EVIDENCE]
-            yield Verdict(
-                example.id,
-                example.claim,
-                max(probabilities, key=probabilities.__getitem__),
-                probabilities,
-                evidence,
-                None if evidence else "no evidence was given",
-                gold_injected=example.gold_injected,
-            )
+            answer = Answer([share / math.fsum(shares) for share in shares])
+            yield verdict_of(example, answer, self.labels, MOST_EVIDENCE)
 
 
 def verdict_text(example: Example) -> str:

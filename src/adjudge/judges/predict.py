@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from adjudge.encoders.batch import ModelOutput
-from adjudge.encoders.dataset import Dataset, cut_into_batches, tokenize
+from adjudge.encoders.dataset import Dataset, batches_by_length, tokenize
 from adjudge.encoders.frozen import cache_states
+from adjudge.encoders.tensors import device_of
 from adjudge.io.chunks import chunks
 from adjudge.judges.row_model import RowJudge
 from adjudge.judges.verdicts import Answer, verdict_of
@@ -46,9 +46,8 @@ def predict(model: RowJudge, examples: Iterable[Example], states: Path | None = 
 
 def outputs(model: RowJudge, data: Dataset) -> Iterator[tuple[list[int], ModelOutput]]:
     """The model's output for all claims of a dataset, in batches of claims of similar length."""
-    device = next(model.module.parameters()).device
-    order = np.argsort(data.claim_tokens(), kind="stable").tolist()
-    for claims in cut_into_batches(data, order, model.batch_tokens):
+    device = device_of(model.module)
+    for claims in batches_by_length(data, model.batch_tokens):
         began = time.perf_counter()
         batch = data.batch(claims).to(device)
         with torch.inference_mode():

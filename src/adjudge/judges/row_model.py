@@ -15,6 +15,7 @@ from adjudge.encoders.rows import Layout, RowWriter
 from adjudge.encoders.tensors import weights_hash
 from adjudge.errors import ConfigError
 from adjudge.judges.registry import KINDS, import_object
+from adjudge.judges.verdicts import row_identity
 from adjudge.types import Example, LabelSet, Verdict
 
 
@@ -52,13 +53,8 @@ class RowJudge:
     @property
     def identity(self) -> Mapping[str, Any]:
         """All that decides its answers."""
-        return {
-            "labels": list(self.labels),
-            "model": self.settings.model_dump(mode="json", exclude={"init"}),
-            "weights": self.weights or weights_hash(self.module),
-            "temperature": self.temperature,
-            "precision": self.precision,
-        }
+        weights = self.weights or weights_hash(self.module)
+        return row_identity(self.labels, self.settings, weights, self.temperature, self.precision)
 
     def judge(self, examples: Iterable[Example]) -> Iterator[Verdict]:
         """A verdict for each example, in order, batched."""

@@ -1,16 +1,18 @@
-"""From a row model's numbers to a verdict: the same whatever computed them."""
+"""From a judge's numbers to a verdict: the same whatever computed them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
+from adjudge.config import ModelSettings
 from adjudge.types import Example, Explanation, LabelSet, Verdict
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a row model says of one claim.
+    """What a judge says of one claim.
 
     Attributes:
         probabilities: (K,) of the labels, in their order.
@@ -40,6 +42,19 @@ def verdict_of(example: Example, answer: Answer, labels: LabelSet, max_evidence:
         gold_injected=example.gold_injected,
         explanation=_explanation(answer, len(evidence)),
     )
+
+
+def row_identity(
+    labels: LabelSet, settings: ModelSettings, weights: str, temperature: float, precision: str
+) -> dict[str, Any]:
+    """All that decides the answers of a row model; ``weights`` is a hash of them."""
+    return {
+        "labels": list(labels),
+        "model": settings.model_dump(mode="json", exclude={"init"}),
+        "weights": weights,
+        "temperature": temperature,
+        "precision": precision,
+    }
 
 
 def _explanation(answer: Answer, sentences: int) -> Explanation | None:

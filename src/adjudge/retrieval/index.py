@@ -184,12 +184,13 @@ class Index:
         """Every page with its sentences, by number, a few of them in memory."""
         from tantivy import FieldType, Query
 
-        searcher, first, remaining = self.pages.searcher(), 0, self.pages.searcher().num_docs
+        searcher: Any = self.pages.searcher()  # tantivy's types do not know that a result has a count
+        first, remaining = 0, searcher.num_docs
         while remaining:
             query = Query.range_query(
                 self.pages.schema, "number", FieldType.Integer, first, first + chunk - 1
             )
-            count = int(searcher.search(query, 1, count=True).count)  # type: ignore[attr-defined]
+            count = int(searcher.search(query, 1, count=True).count)
             pages = sorted(
                 (hit.page for hit in self.search_pages(query, count)),
                 key=lambda page: (page.first, page.page),

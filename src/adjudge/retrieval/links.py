@@ -51,9 +51,7 @@ class LinkSelector:
             "scorer": dict(self.scorer.identity),
         }
 
-    def select(self, claim: str, candidates: Sequence[Evidence], k: int) -> list[Evidence]:
-        """:meth:`select_many` for one claim."""
-        return protocol.select(self, claim, candidates, k)
+    select = protocol.select
 
     def select_many(
         self, claims: Sequence[str], candidates: Sequence[Sequence[Evidence]], k: int

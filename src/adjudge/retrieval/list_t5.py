@@ -30,9 +30,7 @@ class ListT5Selector:
         """The model's."""
         return {"kind": "list-t5", "model": self.model.identity}
 
-    def select(self, claim: str, candidates: Sequence[Evidence], k: int) -> list[Evidence]:
-        """:meth:`select_many` for one claim."""
-        return protocol.select(self, claim, candidates, k)
+    select = protocol.select
 
     def select_many(
         self, claims: Sequence[str], candidates: Sequence[Sequence[Evidence]], k: int

@@ -20,9 +20,9 @@ from adjudge.encoders.backbone import Backbone
 from adjudge.encoders.batch import Batch
 from adjudge.encoders.dropout import Dropout
 from adjudge.encoders.rows import TITLE_SHARE, RowWriter
-from adjudge.encoders.tensors import weights_hash
+from adjudge.encoders.tensors import device_of
 from adjudge.io.chunks import chunks
-from adjudge.retrieval.ranker import RankerSettings
+from adjudge.retrieval.ranker import RankerSettings, ranker_identity
 from adjudge.types import Evidence
 
 CLAIM_SHARE = 3
@@ -174,15 +174,9 @@ class TrainedLongRanker:
     weight: float = 1.0
 
     @property
-    def device(self) -> torch.device:
-        """Where the module computes."""
-        return next(self.module.parameters()).device
-
-    @property
     def identity(self) -> Mapping[str, Any]:
         """Settings and weights."""
-        settings = self.settings.model_dump(mode="json")
-        return {"kind": "ranker", "settings": settings, "sha256": weights_hash(self.module)}
+        return ranker_identity(self.settings, self.module)
 
     def score_many(
         self, claims: Sequence[str], candidates: Sequence[Sequence[Evidence]]
@@ -199,9 +193,10 @@ class TrainedLongRanker:
 
     def scores(self, rows: Sequence[LongRow], sentences: int) -> Tensor:
         """(sentences,) from all rows of a claim."""
-        total = torch.zeros(sentences, device=self.device)
+        device = device_of(self.module)
+        total = torch.zeros(sentences, device=device)
         for part in chunks(rows, ROWS_TOGETHER):  # a sentence stands in one row only
             batch, owners = long_batch(part, self.writer.writer.pad)
-            tokens = self.module(batch.to(self.device))
-            total = total + sentence_scores(tokens, owners.to(self.device), sentences)
+            tokens = self.module(batch.to(device))
+            total = total + sentence_scores(tokens, owners.to(device), sentences)
         return total

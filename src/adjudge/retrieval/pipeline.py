@@ -67,9 +67,7 @@ class EvidencePipeline:
         """At most ``k`` sentences for a claim, best first; none is an answer."""
         return tuple(self.retrieve(claim, self.k))
 
-    def retrieve(self, claim: str, k: int) -> list[Evidence]:
-        """:meth:`retrieve_many` for one claim."""
-        return protocol.retrieve(self, claim, k)
+    retrieve = protocol.retrieve
 
     def retrieve_many(self, claims: Sequence[str], k: int) -> list[list[Evidence]]:
         """At most ``k`` sentences each: the candidates in the selector's order, then the other sentences."""

@@ -18,7 +18,7 @@ from adjudge.encoders.dropout import Dropout
 from adjudge.encoders.loading import load_encoder
 from adjudge.encoders.precision import set_precision
 from adjudge.encoders.rows import Layout, RowWriter
-from adjudge.encoders.tensors import weights_hash
+from adjudge.encoders.tensors import device_of, weights_hash
 from adjudge.errors import ConfigError
 from adjudge.io.chunks import chunks
 from adjudge.judges.folder import Metadata, read_folder, write_folder
@@ -85,6 +85,11 @@ class RankerSettings(BaseModel):
     negatives: int = Field(4, ge=1, description="other sentences of a claim: half the hardest, half any")
 
 
+def ranker_identity(settings: RankerSettings, module: nn.Module) -> dict[str, Any]:
+    """What decides the scores of a ranker of any kind."""
+    return {"kind": "ranker", "settings": settings.model_dump(mode="json"), "sha256": weights_hash(module)}
+
+
 @dataclass(frozen=True)
 class TrainedRanker:
     """A ranker with what it takes to use it; ``weight`` is its share against the retriever's score."""
@@ -95,15 +100,9 @@ class TrainedRanker:
     weight: float = 1.0
 
     @property
-    def device(self) -> torch.device:
-        """Where the module computes."""
-        return next(self.module.parameters()).device
-
-    @property
     def identity(self) -> Mapping[str, Any]:
         """Settings and weights."""
-        settings = self.settings.model_dump(mode="json")
-        return {"kind": "ranker", "settings": settings, "sha256": weights_hash(self.module)}
+        return ranker_identity(self.settings, self.module)
 
     def score_many(
         self, claims: Sequence[str], candidates: Sequence[Sequence[Evidence]]
@@ -116,10 +115,11 @@ class TrainedRanker:
             for part in chunks(sentences, BATCH_ROWS)
         ]
         data = tokenize(examples, self.writer, FEVER_LABELS)
+        device = device_of(self.module)
         scores: list[list[float]] = [[] for _ in claims]
         for row, example in enumerate(examples):
             with torch.inference_mode():
-                scores[int(example.id)] += self.module(data.batch([row]).to(self.device)).tolist()
+                scores[int(example.id)] += self.module(data.batch([row]).to(device)).tolist()
         return scores
 
 

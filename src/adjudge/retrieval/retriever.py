@@ -43,9 +43,7 @@ class IndexRetriever:
             "embedder": vectors,
         }
 
-    def retrieve(self, claim: str, k: int) -> list[Evidence]:
-        """:meth:`retrieve_many` for one claim."""
-        return protocol.retrieve(self, claim, k)
+    retrieve = protocol.retrieve
 
     def retrieve_many(self, claims: Sequence[str], k: int) -> list[list[Evidence]]:
         """The ``k`` best sentences for each claim; any string is a claim, and some have none."""

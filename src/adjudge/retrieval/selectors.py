@@ -46,9 +46,7 @@ class LexicalSelector:
         """There is nothing to set."""
         return {"kind": "lexical"}
 
-    def select(self, claim: str, candidates: Sequence[Evidence], k: int) -> list[Evidence]:
-        """The first ``k`` candidates."""
-        return protocol.select(self, claim, candidates, k)
+    select = protocol.select
 
     def select_many(
         self, claims: Sequence[str], candidates: Sequence[Sequence[Evidence]], k: int
@@ -85,9 +83,7 @@ class ScoredSelector:
             "scorer": dict(self.scorer.identity),
         }
 
-    def select(self, claim: str, candidates: Sequence[Evidence], k: int) -> list[Evidence]:
-        """The ``k`` best by the fused score."""
-        return protocol.select(self, claim, candidates, k)
+    select = protocol.select
 
     def select_many(
         self, claims: Sequence[str], candidates: Sequence[Sequence[Evidence]], k: int

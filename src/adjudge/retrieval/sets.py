@@ -72,9 +72,7 @@ class SetSelector:
         """The settings, and what scores."""
         return {"kind": "set", "settings": asdict(self.settings), "scorer": dict(self.scorer.identity)}
 
-    def select(self, claim: str, candidates: Sequence[Evidence], k: int) -> list[Evidence]:
-        """The ``k`` sentences that are worth most together."""
-        return protocol.select(self, claim, candidates, k)
+    select = protocol.select
 
     def select_many(
         self, claims: Sequence[str], candidates: Sequence[Sequence[Evidence]], k: int

@@ -53,9 +53,7 @@ class FuzzyTitles:
             "retriever": dict(self.retriever.identity),
         }
 
-    def retrieve(self, claim: str, k: int) -> list[Evidence]:
-        """:meth:`retrieve_many` for one claim."""
-        return protocol.retrieve(self, claim, k)
+    retrieve = protocol.retrieve
 
     def retrieve_many(self, claims: Sequence[str], k: int) -> list[list[Evidence]]:
         """The ``k`` best sentences of each claim by the retriever's score, those of resembling pages among them."""

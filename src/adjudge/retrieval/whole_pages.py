@@ -37,9 +37,7 @@ class WholePages:
         """How many pages, and what selects."""
         return {"kind": "whole pages", "pages": self.pages, "selector": dict(self.selector.identity)}
 
-    def select(self, claim: str, candidates: Sequence[Evidence], k: int) -> list[Evidence]:
-        """:meth:`select_many` for one claim."""
-        return protocol.select(self, claim, candidates, k)
+    select = protocol.select
 
     def select_many(
         self, claims: Sequence[str], candidates: Sequence[Sequence[Evidence]], k: int

@@ -56,9 +56,10 @@ class Call(Generic[Value]):
     method: str = "POST"
 
     @property
-    def headers(self) -> dict[str, str]:
-        """What the body is."""
-        return {} if self.body is None else {"content-type": self.content_type}
+    def request(self) -> dict[str, Any]:
+        """The arguments of an HTTP client's ``request`` or ``stream``."""
+        headers = {} if self.body is None else {"content-type": self.content_type}
+        return {"method": self.method, "url": self.path, "content": self.body, "headers": headers}
 
 
 def verify_call(claim: str, corpus: str | None) -> Call[Verdict]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from adjudge.errors import ConfigError, MissingExtra
@@ -41,13 +43,9 @@ class Client:
         timeout: float = 120.0,
         retries: int = 8,
     ) -> None:
-        self.address = address.rstrip("/")
-        self.corpus = corpus
-        self._retries = retries
-        self._errors, self._lost = _errors()
-        self._http = _library().Client(
-            base_url=self.address, headers=_authorization(token), timeout=timeout, trust_env=False
-        )
+        self.address, self.corpus = address.rstrip("/"), corpus
+        self._retries = _Retries.of(self.address, retries)
+        self._http = _library().Client(**_http_options(self.address, token, timeout))
 
     def __enter__(self) -> Self:
         return self
@@ -89,11 +87,8 @@ class Client:
         """The sentences of a text as they are checked."""
         block: list[str] = []
         for line in self._lines(calls.check_call(text, corpus or self.corpus, _options(options), "", True)):
-            if line:
-                block.append(line)
-            elif (sentence := _event_sentence(block)) is not None:
+            if (sentence := _add_line(block, line)) is not None:
                 yield sentence
-            block = block if line else []
 
     def search(self, claim: str, corpus: str | None = None, k: int = 10) -> list[Evidence]:
         """The sentences of a corpus that may decide a claim, best first."""
@@ -104,41 +99,30 @@ class Client:
         return self._send(calls.corpora_call())
 
     def _send(self, call: Call[Value]) -> Value:
-        for attempt in range(self._retries + 1):
-            last = attempt == self._retries
+        attempt = 0
+        while True:
             try:
-                answer = self._http.request(call.method, call.path, content=call.body, headers=call.headers)
-            except self._lost as error:
-                if last:
-                    raise calls.unreachable(self.address, error) from None
-                time.sleep(calls.wait_seconds(attempt, None))
-                continue
-            except self._errors as error:
-                raise calls.unreachable(self.address, error) from None
-            if calls.is_retried(answer.status_code, answer.content) and not last:
-                time.sleep(calls.wait_seconds(attempt, answer.headers.get("retry-after")))
-                continue
-            break
-        if answer.status_code >= 400:
-            raise calls.error_of(answer.status_code, answer.content, self.address)
-        return call.parse(answer.content)
+                answer = self._http.request(**call.request)
+                if answer.status_code < 400:
+                    return call.parse(answer.content)
+                seconds = self._retries.wait_after_refusal(attempt, answer)
+            except self._retries.errors as error:
+                seconds = self._retries.wait_after_error(attempt, error)
+            time.sleep(seconds)
+            attempt += 1
 
     def _lines(self, call: Call[Any]) -> Iterator[str]:
         """The lines of an answer as they come."""
-        for attempt in range(self._retries + 1):
+        for attempt in count():
             try:
-                with self._http.stream(
-                    call.method, call.path, content=call.body, headers=call.headers
-                ) as answer:
+                with self._http.stream(**call.request) as answer:
                     if answer.status_code < 400:
                         yield from answer.iter_lines()
                         return
-                    content = answer.read()
-            except self._errors as error:
+                    answer.read()
+            except self._retries.errors as error:
                 raise calls.unreachable(self.address, error) from None
-            if not calls.is_retried(answer.status_code, content) or attempt == self._retries:
-                raise calls.error_of(answer.status_code, content, self.address)
-            time.sleep(calls.wait_seconds(attempt, answer.headers.get("retry-after")))
+            time.sleep(self._retries.wait_after_refusal(attempt, answer))
 
 
 class AsyncClient:
@@ -152,13 +136,9 @@ class AsyncClient:
         timeout: float = 120.0,
         retries: int = 8,
     ) -> None:
-        self.address = address.rstrip("/")
-        self.corpus = corpus
-        self._retries = retries
-        self._errors, self._lost = _errors()
-        self._http = _library().AsyncClient(
-            base_url=self.address, headers=_authorization(token), timeout=timeout, trust_env=False
-        )
+        self.address, self.corpus = address.rstrip("/"), corpus
+        self._retries = _Retries.of(self.address, retries)
+        self._http = _library().AsyncClient(**_http_options(self.address, token, timeout))
 
     async def __aenter__(self) -> Self:
         return self
@@ -204,11 +184,8 @@ class AsyncClient:
         block: list[str] = []
         call = calls.check_call(text, corpus or self.corpus, _options(options), "", True)
         async for line in self._lines(call):
-            if line:
-                block.append(line)
-            elif (sentence := _event_sentence(block)) is not None:
+            if (sentence := _add_line(block, line)) is not None:
                 yield sentence
-            block = block if line else []
 
     async def search(self, claim: str, corpus: str | None = None, k: int = 10) -> list[Evidence]:
         """The sentences of a corpus that may decide a claim, best first."""
@@ -219,44 +196,31 @@ class AsyncClient:
         return await self._send(calls.corpora_call())
 
     async def _send(self, call: Call[Value]) -> Value:
-        for attempt in range(self._retries + 1):
-            last = attempt == self._retries
+        attempt = 0
+        while True:
             try:
-                answer = await self._http.request(
-                    call.method, call.path, content=call.body, headers=call.headers
-                )
-            except self._lost as error:
-                if last:
-                    raise calls.unreachable(self.address, error) from None
-                await asyncio.sleep(calls.wait_seconds(attempt, None))
-                continue
-            except self._errors as error:
-                raise calls.unreachable(self.address, error) from None
-            if calls.is_retried(answer.status_code, answer.content) and not last:
-                await asyncio.sleep(calls.wait_seconds(attempt, answer.headers.get("retry-after")))
-                continue
-            break
-        if answer.status_code >= 400:
-            raise calls.error_of(answer.status_code, answer.content, self.address)
-        return call.parse(answer.content)
+                answer = await self._http.request(**call.request)
+                if answer.status_code < 400:
+                    return call.parse(answer.content)
+                seconds = self._retries.wait_after_refusal(attempt, answer)
+            except self._retries.errors as error:
+                seconds = self._retries.wait_after_error(attempt, error)
+            await asyncio.sleep(seconds)
+            attempt += 1
 
     async def _lines(self, call: Call[Any]) -> AsyncIterator[str]:
         """The lines of an answer as they come."""
-        for attempt in range(self._retries + 1):
+        for attempt in count():
             try:
-                async with self._http.stream(
-                    call.method, call.path, content=call.body, headers=call.headers
-                ) as answer:
+                async with self._http.stream(**call.request) as answer:
                     if answer.status_code < 400:
                         async for line in answer.aiter_lines():
                             yield line
                         return
-                    content = await answer.aread()
-            except self._errors as error:
+                    await answer.aread()
+            except self._retries.errors as error:
                 raise calls.unreachable(self.address, error) from None
-            if not calls.is_retried(answer.status_code, content) or attempt == self._retries:
-                raise calls.error_of(answer.status_code, content, self.address)
-            await asyncio.sleep(calls.wait_seconds(attempt, answer.headers.get("retry-after")))
+            await asyncio.sleep(self._retries.wait_after_refusal(attempt, answer))
 
 
 def _library() -> Any:
@@ -267,14 +231,42 @@ def _library() -> Any:
     return httpx2
 
 
-def _errors() -> tuple[Any, Any]:
-    """What the library raises when no answer comes, and when a connection was lost on the way."""
-    library = _library()
-    return library.HTTPError, (library.RemoteProtocolError, library.ReadError, library.WriteError)
+def _http_options(address: str, token: str | None, timeout: float) -> dict[str, Any]:
+    headers = {} if token is None else {"authorization": f"Bearer {token}"}
+    return {"base_url": address, "headers": headers, "timeout": timeout, "trust_env": False}
 
 
-def _authorization(token: str | None) -> dict[str, str]:
-    return {} if token is None else {"authorization": f"Bearer {token}"}
+@dataclass(frozen=True)
+class _Retries:
+    """When a request is sent again: attempts are counted from 0, ``most`` is the last.
+
+    Attributes:
+        errors: what the library raises when no answer comes.
+        lost: what it raises when a connection was lost on the way.
+    """
+
+    address: str
+    most: int
+    errors: Any
+    lost: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, address: str, most: int) -> _Retries:
+        library = _library()
+        lost = (library.RemoteProtocolError, library.ReadError, library.WriteError)
+        return cls(address, most, library.HTTPError, lost)
+
+    def wait_after_error(self, attempt: int, error: Exception) -> float:
+        """Seconds to wait when no answer came; ``ServerError`` where the request is not sent again."""
+        if attempt >= self.most or not isinstance(error, self.lost):
+            raise calls.unreachable(self.address, error) from None
+        return calls.wait_seconds(attempt, None)
+
+    def wait_after_refusal(self, attempt: int, answer: Any) -> float:
+        """Seconds to wait after a refusal; ``ServerError`` where the request is not sent again."""
+        if attempt >= self.most or not calls.is_retried(answer.status_code, answer.content):
+            raise calls.error_of(answer.status_code, answer.content, self.address)
+        return calls.wait_seconds(attempt, answer.headers.get("retry-after"))
 
 
 def _options(options: CheckOptions | None) -> dict[str, Any]:
@@ -294,9 +286,13 @@ def _options(options: CheckOptions | None) -> dict[str, Any]:
     }
 
 
-def _event_sentence(block: list[str]) -> CheckedSentence | None:
-    """The sentence of an event, None of another event; ``ServerError`` of an error."""
+def _add_line(block: list[str], line: str) -> CheckedSentence | None:
+    """The sentence of the event that a line ends, None where it ends none; ``ServerError`` of an error."""
+    if line:
+        block.append(line)
+        return None
     name, value = calls.read_event(block)
+    block.clear()
     if name == "error":
         raise calls.ServerError(value["error"]["message"], 200, value["error"]["code"])
     return calls.sentence_of(value) if name == "sentence" else None

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from adjudge.config import TrainingSettings
 from adjudge.encoders.batch import Batch
 from adjudge.encoders.dataset import Dataset, cut_into_batches
+from adjudge.encoders.tensors import device_of
 from adjudge.errors import ConfigError, DataError
 from adjudge.io.chunks import chunks
 from adjudge.judges.folder import save_model
@@ -101,7 +102,7 @@ class JudgeTask:
     def backward(self, claims: Sequence[int], shuffle: torch.Generator, workers: Workers) -> Quality:
         """Gradients of one optimizer step: the mean over all its claims, however they are cut up."""
         data, objective, settings = self.data, self.objective, self.settings
-        device = next(self.module.parameters()).device
+        device = device_of(self.module)
         total = objective.total(data.gold(claims).to(device))
         values = torch.zeros(2, device=device)  # loss, claims right
         # A joined row stands last; its sentences were shuffled when it was written.
@@ -132,7 +133,8 @@ class JudgeTask:
 
     def evaluate(self) -> Quality:
         """Loss and LA on the dev claims."""
-        assert self.dev is not None
+        if self.dev is None:
+            raise DataError("The dev data holds no claims.")
         log_probs, gold = log_probabilities(self.model, self.dev), self.dev.gold(range(len(self.dev)))
         accuracy = float((log_probs.argmax(dim=-1) == gold).float().mean())
         return Quality(float(self.objective(log_probs, gold)), accuracy)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 from typing import NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from adjudge.config import TrainingSettings
+from adjudge.encoders.tensors import device_of
 from adjudge.retrieval.long_rows import (
     LongRow,
     LongRowWriter,
@@ -22,9 +22,7 @@ from adjudge.retrieval.long_rows import (
     sentence_scores,
 )
 from adjudge.retrieval.pipeline import RankingExample
-from adjudge.retrieval.ranker import save_ranker
-from adjudge.training.distributed import Workers
-from adjudge.training.loop import Quality, mixed_precision
+from adjudge.training.ranker_task import RankerTask
 
 KEPT_PAGES = 0.25
 """Share of the pages without evidence that are trained on."""
@@ -63,62 +61,20 @@ def long_claims(
     return made
 
 
-@dataclass(frozen=True)
-class LongTask:
-    """A long ranker under its loss, for the loop; its accuracy is the share of pairs in which gold comes first."""
+def long_sums(ranker: TrainedLongRanker, data: Sequence[LongClaim], claims: Sequence[int]) -> Tensor:
+    """(3,) sums over claims, which are read one by one: the loss, pairs with gold first, pairs."""
+    return torch.stack([_claim_sums(ranker, data[number]) for number in claims]).sum(dim=0)
 
-    ranker: TrainedLongRanker
-    data: Sequence[LongClaim]
-    held_out: Sequence[LongClaim]
 
-    @property
-    def module(self) -> nn.Module:
-        """The ranker's."""
-        return self.ranker.module
-
-    @property
-    def claims(self) -> int:
-        """How many there are to train on."""
-        return len(self.data)
-
-    @property
-    def dev_claims(self) -> int:
-        """How many choose the checkpoint."""
-        return len(self.held_out)
-
-    def backward(self, claims: Sequence[int], shuffle: torch.Generator, workers: Workers) -> Quality:
-        """Gradients of one optimizer step, claim by claim: the mean over its claims."""
-        values = torch.zeros(3, device=self.ranker.device)  # loss, pairs right, pairs
-        for number in workers.share(claims):
-            with mixed_precision(self.ranker.device):
-                sums = self._sums(self.data[number])
-            (sums[0] / len(claims)).backward()
-            values += sums.detach()
-        loss, right, pairs = workers.add(values).tolist()
-        return Quality(loss / len(claims), right / max(pairs, 1))
-
-    def evaluate(self) -> Quality:
-        """Loss and pair accuracy on the held-out claims."""
-        with torch.inference_mode():
-            sums = torch.stack([self._sums(claim) for claim in self.held_out]).sum(dim=0)
-        loss, right, pairs = sums.tolist()
-        return Quality(loss / max(len(self.held_out), 1), right / max(pairs, 1))
-
-    def save(self, folder: Path) -> None:
-        """Into the ranker's folder itself."""
-        save_ranker(self.ranker, folder)
-
-    def _sums(self, claim: LongClaim) -> Tensor:
-        """(3,) the loss of a claim, its pairs with gold first, its pairs."""
-        device = self.ranker.device
-        batch, owners = long_batch(claim.rows, self.ranker.writer.writer.pad)
-        tokens, owners = self.ranker.module(batch.to(device)), owners.to(device)
-        gold = claim.gold.to(device)
-        scores = sentence_scores(tokens, owners, len(gold))
-        by_page = self.ranker.writer.by_page
-        loss = page_loss(tokens, owners, gold) if by_page else list_loss(scores, gold)
-        right = scores[gold][:, None] > scores[~gold][None]
-        return torch.stack([loss, right.sum(), torch.tensor(float(right.numel()), device=device)])
+def _claim_sums(ranker: TrainedLongRanker, claim: LongClaim) -> Tensor:
+    device = device_of(ranker.module)
+    batch, owners = long_batch(claim.rows, ranker.writer.writer.pad)
+    tokens, owners = ranker.module(batch.to(device)), owners.to(device)
+    gold = claim.gold.to(device)
+    scores = sentence_scores(tokens, owners, len(gold))
+    loss = page_loss(tokens, owners, gold) if ranker.writer.by_page else list_loss(scores, gold)
+    right = scores[gold][:, None] > scores[~gold][None]
+    return torch.stack([loss, right.sum(), torch.tensor(float(right.numel()), device=device)])
 
 
 def long_task(
@@ -126,10 +82,11 @@ def long_task(
     examples: Iterable[RankingExample],
     held_out: Iterable[RankingExample],
     training: TrainingSettings,
-) -> LongTask:
+) -> RankerTask[Sequence[LongClaim]]:
     """What the loop trains, of claims with gold and other sentences."""
-    return LongTask(
+    return RankerTask(
         ranker,
         long_claims(examples, ranker.writer, training.seed, thin=True),
         long_claims(held_out, ranker.writer, training.seed, thin=False),
+        partial(long_sums, ranker),
     )

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from adjudge.config import TrainingSettings
+from adjudge.encoders.tensors import device_of
 from adjudge.errors import TrainingError
 from adjudge.io.files import write_text
 from adjudge.training.distributed import Workers
@@ -97,7 +98,7 @@ def train(
         report: called with every metric and the number of steps in all.
     """
     workers = workers or Workers()
-    module, device = task.module, next(task.module.parameters()).device
+    module, device = task.module, device_of(task.module)
     steps_per_epoch = math.ceil(task.claims / settings.step_size)
     steps = steps_per_epoch * settings.epochs
     torch.manual_seed(settings.seed + workers.rank)

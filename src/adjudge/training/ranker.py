@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Iterable, Sequence, Sized
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from adjudge.config import TrainingSettings
 from adjudge.data.text import drop_title
 from adjudge.encoders.dataset import Dataset, tokenize
 from adjudge.encoders.frozen import cache_states
 from adjudge.encoders.rows import RowWriter
-from adjudge.errors import ConfigError, DataError
-from adjudge.io.chunks import chunks
+from adjudge.encoders.tensors import device_of
+from adjudge.errors import ConfigError
 from adjudge.io.locks import lease
 from adjudge.io.temporary import report_full_disk, sweep
 from adjudge.judges.folder import METADATA
@@ -41,16 +41,14 @@ from adjudge.retrieval.ranker import (
 from adjudge.retrieval.selectors import choose_weight
 from adjudge.training.distributed import Workers
 from adjudge.training.long_ranker import long_task
-from adjudge.training.loop import Metric, MetricReport, Quality, mixed_precision, train
+from adjudge.training.loop import Metric, MetricReport, Task, train
 from adjudge.training.progress import STATE, TrainingProgress
+from adjudge.training.ranker_task import RankerTask
 from adjudge.types import FEVER_LABELS, Claim, Evidence, Example
 
 RANKER_TRAINING = TrainingSettings(
     epochs=1, batch_size=8, accumulation=2, lr=1e-4, freeze_layers=0, eval_every=50, warmup=0.1
 )
-
-
-Claims = TypeVar("Claims", bound=Sized)
 
 
 @dataclass(frozen=True)
@@ -115,96 +113,46 @@ def train_ranker(
     settings = settings or RankerSettings()
     torch.manual_seed(training.seed)
     ranker = build_ranker(settings, training.freeze_layers)
-    if not isinstance(ranker, TrainedRanker):
-        long = long_task(ranker, examples, held_out, training)
-        _check_claims("training", long.data)
-        _check_claims("held-out", long.held_out)
-        folder.mkdir(parents=True, exist_ok=True)
+    if isinstance(ranker, TrainedRanker):
+        pairs = pair_task(ranker, examples, held_out, training, cache)
+        task: Task = pairs
+        identity = _identity(settings, pairs.data, pairs.held_out)
+    else:
+        task = long_task(ranker, examples, held_out, training)
         identity = settings.model_dump_json()
-        progress = train(
-            long, training, folder, identity=identity, resume=resume, workers=workers, report=report
-        )
-        return load_ranker(folder), progress
-    data = _check_claims("training", ranking_data(examples, ranker.writer, settings, training.seed))
-    as_used = settings.model_copy(update={"title_dropout": 0.0})
-    held_out_data = _check_claims("held-out", ranking_data(held_out, ranker.writer, as_used, training.seed))
-    if cache is not None:
-        data = replace(data, rows=cache_states(ranker.module.backbone, data.rows, cache))
-        held_out_data = replace(
-            held_out_data, rows=cache_states(ranker.module.backbone, held_out_data.rows, cache)
-        )
     folder.mkdir(parents=True, exist_ok=True)
-    task = RankerTask(ranker, data, held_out_data, training)
-    identity = _identity(settings, data, held_out_data)
     progress = train(task, training, folder, identity=identity, resume=resume, workers=workers, report=report)
     return load_ranker(folder), progress
 
 
-def _check_claims(what: str, data: Claims) -> Claims:
-    if not len(data):
-        raise DataError(
-            f"No {what} claim has gold text in the corpus and another sentence beside it; "
-            "expected claims with gold evidence, and the corpus that it names."
-        )
-    return data
+def pair_task(
+    ranker: TrainedRanker,
+    examples: Iterable[RankingExample],
+    held_out: Iterable[RankingExample],
+    training: TrainingSettings,
+    cache: Path | None = None,
+) -> RankerTask[RankingData]:
+    """What the loop trains of a ranker of pairs; see :func:`train_ranker` for ``cache``."""
+    as_used = ranker.settings.model_copy(update={"title_dropout": 0.0})
+    task = RankerTask(
+        ranker,
+        ranking_data(examples, ranker.writer, ranker.settings, training.seed),
+        ranking_data(held_out, ranker.writer, as_used, training.seed),
+        partial(pair_sums, ranker),
+        training.batch_size,
+    )
+    if cache is None:
+        return task
+    data, held_out_data = (
+        replace(data, rows=cache_states(ranker.module.backbone, data.rows, cache))
+        for data in (task.data, task.held_out)
+    )
+    return replace(task, data=data, held_out=held_out_data)
 
 
-@dataclass(frozen=True)
-class RankerTask:
-    """A ranker under the margin loss, for the loop; its accuracy is the share of pairs in which gold comes first."""
-
-    ranker: TrainedRanker
-    data: RankingData
-    held_out: RankingData
-    training: TrainingSettings
-
-    @property
-    def module(self) -> nn.Module:
-        """The ranker's."""
-        return self.ranker.module
-
-    @property
-    def claims(self) -> int:
-        """How many there are to train on."""
-        return len(self.data)
-
-    @property
-    def dev_claims(self) -> int:
-        """How many choose the checkpoint."""
-        return len(self.held_out)
-
-    def backward(self, claims: Sequence[int], shuffle: torch.Generator, workers: Workers) -> Quality:
-        """Gradients of one optimizer step: the mean over its claims, however they are cut up."""
-        values = torch.zeros(3, device=self.ranker.device)  # loss, pairs right, pairs
-        for part in chunks(workers.share(claims), self.training.batch_size):
-            with mixed_precision(self.ranker.device):
-                sums = _loss_and_pairs(self.ranker, self.data, part)
-            (sums[0] / len(claims)).backward()
-            values += sums.detach()
-        loss, right, pairs = workers.add(values).tolist()
-        return Quality(loss / len(claims), right / max(pairs, 1))
-
-    def evaluate(self) -> Quality:
-        """Loss and pair accuracy on the held-out claims."""
-        return pair_quality(self.ranker, self.held_out)
-
-    def save(self, folder: Path) -> None:
-        """Into the ranker's folder itself."""
-        save_ranker(self.ranker, folder)
-
-
-def pair_quality(ranker: TrainedRanker, data: RankingData) -> Quality:
-    """Mean margin loss, and of all (gold, other) pairs the share in which gold scores higher; a tie is not."""
-    ranker.module.eval()
-    with torch.inference_mode():
-        parts = [_loss_and_pairs(ranker, data, claims) for claims in chunks(range(len(data)), 16)]
-    loss, right, pairs = torch.stack(parts).sum(dim=0).tolist()
-    return Quality(loss / max(len(data), 1), right / max(pairs, 1))
-
-
-def _loss_and_pairs(ranker: TrainedRanker, data: RankingData, claims: Sequence[int]) -> Tensor:
+def pair_sums(ranker: TrainedRanker, data: RankingData, claims: Sequence[int]) -> Tensor:
     """(3,) sums over claims: the loss, pairs with gold first, pairs."""
-    batch = data.rows.batch(claims).to(ranker.device)
+    batch = data.rows.batch(claims).to(device_of(ranker.module))
     counts = torch.from_numpy(data.gold[np.asarray(claims)]).to(batch.present.device)
     gold = torch.arange(batch.present.shape[1], device=counts.device) < counts[:, None]  # (B, N)
     scores: Tensor = ranker.module(batch)[batch.row_of]  # (B, N)

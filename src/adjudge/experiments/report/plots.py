@@ -92,8 +92,10 @@ def _whisker(axes: Axes, y: float, interval: Interval | None, arm: Arm, filled: 
 
 def _mark(axes: Axes, x: float, y: float, arm: Arm, filled: bool, size: int = 6) -> None:
     colour, marker = style_of(arm)[0], _MARKERS.get(arm.objective, "o")
-    colours = {"markerfacecolor": colour if filled else "none", "markeredgecolor": colour}
-    axes.plot([x], [y], linestyle="", marker=marker, markersize=size, **colours)  # type: ignore[arg-type]
+    face = colour if filled else "none"
+    axes.plot(
+        [x], [y], linestyle="", marker=marker, markersize=size, markerfacecolor=face, markeredgecolor=colour
+    )
 
 
 def curves_plot(curves: Mapping[Arm, Sequence[TrainingCurve]], name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from adjudge.errors import ConfigError
 from adjudge.io.chunks import chunks
@@ -13,6 +13,7 @@ from adjudge.judges.proof.spans import Aligned, align, compare_by_rule
 from adjudge.judges.proof.training import NAMES, step_examples
 from adjudge.judges.protocol import Judge
 from adjudge.judges.registry import RULES
+from adjudge.judges.verdicts import Answer, verdict_of
 from adjudge.types import FEVER_LABELS, Evidence, Example, Explanation, Label, LabelSet, ProofStep, Verdict
 
 WINDOW = 64
@@ -33,6 +34,8 @@ class Prover:
     """
 
     classifier: Judge | None = None
+    labels: ClassVar[LabelSet] = FEVER_LABELS
+    max_evidence: ClassVar[int] = MOST_EVIDENCE
 
     def __post_init__(self) -> None:
         if self.classifier is not None and set(self.classifier.labels) != set(NAMES.values()):
@@ -40,16 +43,6 @@ class Prover:
                 f"A prover needs a model with the labels {', '.join(NAMES.values())}; this one has "
                 f"{', '.join(self.classifier.labels)}.\nMake training proofs: adjudge data proofs --help."
             )
-
-    @property
-    def labels(self) -> LabelSet:
-        """FEVER's."""
-        return FEVER_LABELS
-
-    @property
-    def max_evidence(self) -> int:
-        """Sentences it aligns the claim with."""
-        return MOST_EVIDENCE
 
     @property
     def identity(self) -> Mapping[str, Any]:
@@ -108,18 +101,11 @@ def _distribution(verdict: Verdict) -> Distribution:
 
 def _verdict(example: Example, steps: Sequence[Aligned], distributions: Sequence[Distribution]) -> Verdict:
     mass = label_probabilities(distributions)
-    label = max(mass, key=mass.__getitem__)
-    proof = best_proof(distributions, label)
-    return Verdict(
-        example.id,
-        example.claim,
-        label.value,
-        {name.value: share for name, share in mass.items()},
-        _weighed(example.evidence, steps),
-        None if example.evidence else "no evidence was given",
-        gold_injected=example.gold_injected,
-        explanation=None if proof is None else Explanation(proof=proof_steps(steps, proof)),
-    )
+    answer = Answer([mass[Label(name)] for name in FEVER_LABELS], _weights(example.evidence, steps))
+    verdict = verdict_of(example, answer, FEVER_LABELS, MOST_EVIDENCE)
+    proof = best_proof(distributions, Label(verdict.label or ""))
+    explanation = None if proof is None else Explanation(proof=proof_steps(steps, proof))
+    return replace(verdict, explanation=explanation)
 
 
 def proof_steps(steps: Sequence[Aligned], operators: Sequence[Operator]) -> tuple[ProofStep, ...]:
@@ -130,13 +116,10 @@ def proof_steps(steps: Sequence[Aligned], operators: Sequence[Operator]) -> tupl
     )
 
 
-def _weighed(evidence: Sequence[Evidence], steps: Sequence[Aligned]) -> tuple[Evidence, ...]:
-    """Sentences by the share of the chunks that they are compared with."""
+def _weights(evidence: Sequence[Evidence], steps: Sequence[Aligned]) -> list[float]:
+    """Of each sentence the share of the chunks that it is compared with."""
     aligned = [step.sentence for step in steps if step.sentence is not None]
-    return tuple(
-        replace(sentence, weight=aligned.count(number) / max(len(aligned), 1))
-        for number, sentence in enumerate(evidence)
-    )
+    return [aligned.count(number) / max(len(aligned), 1) for number in range(len(evidence))]
 
 
 def load_prover(source: str, device: Any = "cpu", class_names: Mapping[str, str] | None = None) -> Prover:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 from adjudge.encoders.seq2seq import Seq2Seq
 from adjudge.judges.proof.grammar import ProofGrammar, source_text
 from adjudge.judges.proof.logic import Operator, run_automaton
 from adjudge.judges.proof.prover import MOST_EVIDENCE
+from adjudge.judges.verdicts import Answer, verdict_of
 from adjudge.types import FEVER_LABELS, Example, Explanation, LabelSet, Verdict
 
 MOST_TOKENS = 256
@@ -27,16 +28,8 @@ class ProoFVer:
 
     model: Seq2Seq
     beams: int = 1
-
-    @property
-    def labels(self) -> LabelSet:
-        """FEVER's."""
-        return FEVER_LABELS
-
-    @property
-    def max_evidence(self) -> int:
-        """Sentences that the model reads."""
-        return MOST_EVIDENCE
+    labels: ClassVar[LabelSet] = FEVER_LABELS
+    max_evidence: ClassVar[int] = MOST_EVIDENCE
 
     @property
     def identity(self) -> Mapping[str, Any]:
@@ -49,8 +42,7 @@ class ProoFVer:
             yield self._judge(example)
 
     def _judge(self, example: Example) -> Verdict:
-        evidence = example.evidence[:MOST_EVIDENCE]
-        texts = [sentence.text for sentence in evidence]
+        texts = [sentence.text for sentence in example.evidence[:MOST_EVIDENCE]]
         grammar = ProofGrammar(example.claim, texts, self.model.encode, self.model.end)
         source = source_text(example.claim, texts)
         [(written, score)] = self.model.generate(
@@ -60,16 +52,10 @@ class ProoFVer:
         label = run_automaton(Operator(step.operator) for step in proof)
         sureness = max(math.exp(score), 1 / len(FEVER_LABELS))
         rest = (1 - sureness) / (len(FEVER_LABELS) - 1)
-        return Verdict(
-            example.id,
-            example.claim,
-            label.value,
-            {name: sureness if name == label.value else rest for name in FEVER_LABELS},
-            evidence,
-            None if evidence else "no evidence was given",
-            gold_injected=example.gold_injected,
-            explanation=Explanation(proof=proof) if proof else None,
-        )
+        answer = Answer([sureness if name == label.value else rest for name in FEVER_LABELS])
+        verdict = verdict_of(example, answer, FEVER_LABELS, MOST_EVIDENCE)
+        explanation = Explanation(proof=proof) if proof else None
+        return replace(verdict, label=label.value, explanation=explanation)
 
 
 def load_proofver(source: str, device: Any = "cpu", class_names: Mapping[str, str] | None = None) -> ProoFVer:

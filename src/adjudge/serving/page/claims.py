@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -14,6 +13,7 @@ from adjudge.io.jsonl import BAD_JSON
 from adjudge.serving.check.check import CheckOptions
 from adjudge.serving.check.export import weightiest
 from adjudge.serving.check.records import CheckedSentence, State, state_of_parts
+from adjudge.serving.server.batches import results_in_order
 from adjudge.serving.server.faults import Fault, Overloaded, TooLarge
 
 if TYPE_CHECKING:
@@ -43,21 +43,11 @@ def read_claims(body: bytes, engine: Engine) -> list[ClaimLine]:
         raise Fault(f"A line is not a claim ({error}).") from None
 
 
-async def claim_records(
+def claim_records(
     engine: Engine, corpus: Corpus, claims: Sequence[ClaimLine]
-) -> AsyncIterator[dict[str, Any]]:
+) -> AsyncGenerator[dict[str, Any], None]:
     """A record for each claim, in order."""
-    tasks: deque[asyncio.Task[dict[str, Any]]] = deque()
-    try:
-        for claim in claims:
-            tasks.append(asyncio.create_task(_record(engine, corpus, claim)))
-            if len(tasks) >= UNDER_WAY:
-                yield await tasks.popleft()
-        while tasks:
-            yield await tasks.popleft()
-    finally:
-        for task in tasks:
-            task.cancel()
+    return results_in_order((_record(engine, corpus, claim) for claim in claims), UNDER_WAY)
 
 
 async def _record(engine: Engine, corpus: Corpus, line: ClaimLine) -> dict[str, Any]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections import deque
-from collections.abc import AsyncIterator, Iterator
-from typing import IO, Any
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Iterable, Iterator
+from contextlib import aclosing
+from typing import IO, Any, TypeVar
 
 import msgspec
 from pydantic import ValidationError
@@ -21,6 +22,7 @@ from adjudge.serving.server.records import public_verdict
 from adjudge.serving.server.schemas import BatchLine
 from adjudge.types import ClaimId, Evidence
 
+Value = TypeVar("Value")
 UNDER_WAY = 64
 """Claims of one batch that are in the queue at the same time; half of it at most."""
 IN_MEMORY = 1 << 20
@@ -53,15 +55,25 @@ async def spool(request: Request, engine: Engine, content_type: str) -> IO[bytes
 async def answer_lines(body: IO[bytes], engine: Engine, corpus: str | None) -> AsyncIterator[bytes]:
     """A line for each line of the body, in order."""
     most = max(1, min(UNDER_WAY, engine.settings.queue_size // 2))
-    tasks: deque[asyncio.Task[bytes]] = deque()
+    with body:
+        answers = (_answer(number, line, engine, corpus) for number, line in _lines(body))
+        async with aclosing(results_in_order(answers, most)) as results:
+            async for result in results:
+                yield result
+
+
+async def results_in_order(
+    coroutines: Iterable[Coroutine[Any, Any, Value]], most: int
+) -> AsyncGenerator[Value, None]:
+    """What coroutines give, in their order, at most ``most`` of them under way; who stops early cancels the others."""
+    tasks: deque[asyncio.Task[Value]] = deque()
     try:
-        with body:
-            for number, line in _lines(body):
-                tasks.append(asyncio.create_task(_answer(number, line, engine, corpus)))
-                if len(tasks) >= most:
-                    yield await tasks.popleft()
-            while tasks:
+        for coroutine in coroutines:
+            tasks.append(asyncio.create_task(coroutine))
+            if len(tasks) >= most:
                 yield await tasks.popleft()
+        while tasks:
+            yield await tasks.popleft()
     finally:
         for task in tasks:
             task.cancel()
