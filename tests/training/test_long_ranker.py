@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from adjudge.config import TrainingSettings
-from adjudge.errors import DataError
+from adjudge.errors import DataError, TrainingError
 from adjudge.retrieval.long_rows import TrainedLongRanker
 from adjudge.retrieval.pipeline import RankingExample
 from adjudge.retrieval.ranker import RankerSettings, build_ranker
@@ -46,6 +46,13 @@ def test_training_puts_gold_first(kind: str, tmp_path: Path):
     assert progress.best_accuracy > 0.9
     [[yes, no]] = ranker.score_many(["zz it is"], [[Evidence("yes zz", "P", 0), Evidence("no ab", "P", 1)]])
     assert yes > no
+
+
+def test_a_state_of_other_claims_is_not_resumed(tmp_path: Path) -> None:
+    short = TRAINING.model_copy(update={"epochs": 1})
+    train_ranker(EXAMPLES[:8], HELD_OUT[:2], tmp_path, settings("list"), short)
+    with pytest.raises(TrainingError, match="other settings"):
+        train_ranker(EXAMPLES[1:9], HELD_OUT[:2], tmp_path, settings("list"), short, resume=True)
 
 
 def build(kind: str) -> TrainedLongRanker:

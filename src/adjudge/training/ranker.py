@@ -116,10 +116,16 @@ def train_ranker(
     if isinstance(ranker, TrainedRanker):
         pairs = pair_task(ranker, examples, held_out, training, cache)
         task: Task = pairs
-        identity = _identity(settings, pairs.data, pairs.held_out)
+        described = [
+            d for data in (pairs.data, pairs.held_out) for d in (data.rows.fingerprint(), data.gold.tolist())
+        ]
     else:
-        task = long_task(ranker, examples, held_out, training)
-        identity = settings.model_dump_json()
+        claims = long_task(ranker, examples, held_out, training)
+        task = claims
+        described = [
+            [(claim.rows, claim.gold.tolist()) for claim in data] for data in (claims.data, claims.held_out)
+        ]
+    identity = _identity(settings, described)
     folder.mkdir(parents=True, exist_ok=True)
     progress = train(task, training, folder, identity=identity, resume=resume, workers=workers, report=report)
     return load_ranker(folder), progress
@@ -162,14 +168,9 @@ def pair_sums(ranker: TrainedRanker, data: RankingData, claims: Sequence[int]) -
     return torch.stack([loss, right.sum(), pairs.sum()])
 
 
-def _identity(settings: RankerSettings, data: RankingData, held_out: RankingData) -> str:
-    parts = [
-        settings.model_dump_json(),
-        data.rows.fingerprint(),
-        held_out.rows.fingerprint(),
-        str(data.gold.tolist()),
-    ]
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+def _identity(settings: RankerSettings, data: Sequence[object]) -> str:
+    """A hash of what decides a training: its settings, and its rows with their gold as texts that tell them apart."""
+    return hashlib.sha256(repr([settings.model_dump_json(), *data]).encode()).hexdigest()
 
 
 @dataclass(frozen=True)

@@ -101,14 +101,12 @@ def passage_views(
     copies = [Claim(document.sentences[number], Label.SUPPORTS, (number,)) for number in drawn]
     examples = []
     for index, claim in enumerate([*document.claims, *copies]):
-        label, gone = claim.label, ()
-        if label is not Label.NOT_ENOUGH_INFO and rng.random() < removed:
-            label, gone = Label.NOT_ENOUGH_INFO, claim.deciding
-        keep = () if gone else claim.deciding
-        numbers = list(keep)
-        if not keep or rng.random() < among:
-            wanted = rng.randint(min(len(keep) + 1, most), most)
-            numbers += _others(document, claim, {*keep, *gone}, wanted - len(keep), rng)
+        is_removed = claim.label is not Label.NOT_ENOUGH_INFO and rng.random() < removed
+        label = Label.NOT_ENOUGH_INFO if is_removed else claim.label
+        numbers = [] if is_removed else list(claim.deciding)
+        if is_removed or rng.random() < among:
+            wanted = rng.randint(min(len(numbers) + 1, most), most)
+            numbers += _others(document, claim, set(claim.deciding), wanted - len(numbers), rng)
         rng.shuffle(numbers)
         evidence = tuple(_evidence(document, number, titled) for number in numbers)
         examples.append(Example(f"{document.name}/{index}", claim.text, evidence, label.value))
