@@ -98,6 +98,7 @@ async function start() {
       results.push({ at: results.length, best: record.evidence?.text ?? record.reason ?? "", share: record.probability ?? -1, ...record });
       soon();
     }
+    if (results.length < total) throw new Error("The answer of the server is not complete.");
   } catch (error) {
     if (error.name !== "AbortError") complain(`The check stopped. ${error.message}`);
   } finally {
