@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from adjudge import Verifier
+from browsing import OpenPage, check
 from server_fixtures import listening
-
-OpenPage = Callable[..., Page]
-
-
-def check(page: Page, text: str) -> None:
-    page.get_by_label("Claim or text").fill(text)
-    page.get_by_role("button", name="Check", exact=True).click()
-    expect(page.locator("#status")).to_contain_text("Done")
 
 
 def test_files_that_are_chosen_become_a_corpus(open_page: OpenPage, address: str, tmp_path: Path) -> None:
