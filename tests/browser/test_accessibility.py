@@ -51,6 +51,7 @@ class TestAxe:
             expect(page.locator(".card.current .left-out table")).to_be_visible()
             assert violations(page, axe) == []
             assert_fits(page, size)
+            assert_nothing_is_cut_off(page)
 
     def test_a_single_claim(
         self, open_page: OpenPage, address: str, axe: str, size: tuple[int, int], scheme: str
@@ -92,6 +93,16 @@ class TestAxe:
 
 def assert_fits(page: Page, size: tuple[int, int]) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+
+
+def assert_nothing_is_cut_off(page: Page) -> None:
+    """The card hides what is wider than itself, which the width of the page does not show."""
+    cut = page.evaluate(
+        "[...document.querySelectorAll('.card.current section, .card.current p, .card.current li')].filter("
+        "one => one.getBoundingClientRect().right > one.closest('.card').getBoundingClientRect().right)"
+        ".map(one => one.textContent)"
+    )
+    assert cut == []
 
 
 def test_axe_would_object(open_page: OpenPage, address: str, axe: str) -> None:

@@ -227,7 +227,7 @@ def test_what_goes_wrong_is_said(open_page: OpenPage, address: str) -> None:
     page = open_page(f"{address}/?text=Hello&corpus=nowhere", status=404)
     expect(page.get_by_role("alert")).to_contain_text("No corpus is called 'nowhere'; there are: samples")
     page = open_page(f"{address}/document?page=nothing.md&corpus=samples", status=404)
-    expect(page.get_by_role("heading", level=1)).to_have_text("Not there.")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Not found.")
 
 
 def test_a_text_without_statements_is_not_checked(open_page: OpenPage, address: str) -> None:
@@ -235,3 +235,27 @@ def test_a_text_without_statements_is_not_checked(open_page: OpenPage, address: 
     check(page, "Is the library open?")
     expect(page.locator("#no-card")).to_contain_text("No sentence was checked")
     expect(page.locator("div.row.not-checked")).to_contain_text("question")
+
+
+def test_a_second_text_is_checked_by_the_mouse(open_page: OpenPage, address: str) -> None:
+    page = open_page(address)
+    check(page, WRONG)
+    page.get_by_label("Claim or text").fill(f"{RIGHT}\n\nIs it?\n\nIs it not?")
+    box = page.get_by_role("button", name="Check", exact=True).bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()  # the text loses the focus, and the button must stay where it is
+    page.mouse.up()
+    expect(page.locator("#count")).to_have_text("3 sentences")
+    wait_until_finished(page)
+    expect(page.locator(".card.current h4")).to_have_text(RIGHT)
+
+
+def test_an_answer_that_is_cut_short_is_no_result(open_page: OpenPage, address: str) -> None:
+    page = open_page(address)
+    page.route("**/page/check", lambda route: route.fulfill(content_type="application/x-ndjson", body=""))
+    page.get_by_label("Claim or text").fill(WRONG)
+    page.get_by_role("button", name="Check", exact=True).click()
+    expect(page.get_by_role("alert")).to_contain_text("not complete")
+    expect(page.locator("#outcome")).to_have_attribute("data-state", "stopped")
+    expect(page.get_by_role("button", name="Check", exact=True)).to_be_enabled()

@@ -1,11 +1,12 @@
 // The text and its verdicts. The server renders every row, card and document; this puts them in their place.
-import { form, lines, request } from "./stream.js";
+import { form, lines, pause, request } from "./stream.js";
 import { upload, watchDrops } from "./upload.js";
 
 const byId = (id) => document.getElementById(id);
 const [composer, text, corpus, outcome] = ["composer", "text", "corpus", "outcome"].map(byId);
 const narrow = matchMedia("(max-width: 60rem)");
 const documents = new Map();
+const INDEXING_SECONDS = 1;
 let running = null;
 let touched = false;
 let shown = Promise.resolve(); // kept once the document of the selected card is shown
@@ -22,6 +23,14 @@ function complain(title, words) {
 }
 
 const say = (words) => { byId("status").textContent = words; };
+
+// Why the answer takes long, while the server loads or is busy.
+function wait(words) {
+  const box = document.createElement("div");
+  box.className = "message waiting";
+  box.textContent = words;
+  if (byId("message").textContent !== words) byId("message").replaceChildren(box);
+}
 
 // ---- checking ----
 
@@ -46,13 +55,15 @@ async function check({ push = true } = {}) {
   const button = byId("submit");
   byId("message").replaceChildren();
   button.disabled = true;
+  button.textContent = "Checking …";
   touched = false;
   say("Checking.");
   mark("checking");
   let last = null;
   try {
     const fields = { text: text.value, corpus: corpus.value };
-    const response = await request("/page/check", { ...form(fields), signal: controller.signal }, say);
+    const response = await request("/page/check", { ...form(fields), signal: controller.signal }, wait);
+    byId("message").replaceChildren();
     for await (const event of lines(response)) {
       if (!isCurrent()) return; // lines that were read before a newer check began
       take(event, push);
@@ -65,6 +76,7 @@ async function check({ push = true } = {}) {
     if (isCurrent()) {
       running = null;
       button.disabled = false;
+      button.textContent = "Check";
       byId("running")?.remove();
       if (last === "end") finish();
       else stop();
@@ -271,6 +283,21 @@ async function addDocuments(files) {
   }
 }
 
+// While the documents are indexed, the page has no examples: it asks until there are some.
+async function watchIndexing() {
+  while (byId("indexing")) {
+    await pause(INDEXING_SECONDS);
+    let fresh;
+    try {
+      const response = await request(`/?${new URLSearchParams({ corpus: corpus.value })}`);
+      fresh = new DOMParser().parseFromString(await response.text(), "text/html");
+    } catch { return; }
+    if (fresh.getElementById("indexing")) continue;
+    byId("empty").replaceChildren(...fresh.getElementById("empty").children);
+    corpus.replaceChildren(...fresh.getElementById("corpus").children);
+  }
+}
+
 // ---- events ----
 
 composer.addEventListener("submit", (event) => { event.preventDefault(); check(); });
@@ -367,3 +394,4 @@ if (location.hash.startsWith("#text=")) {
   selectFirstProblem();
   finish();
 }
+watchIndexing();
