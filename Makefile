@@ -64,13 +64,20 @@ browser-test: $(BROWSER_READY) chromium  ## the page in Chromium: every feature,
 screenshots: $(BROWSER_READY) chromium  ## take the pictures of the page in docs/images anew
 	OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1 PYTHONPATH=tests/support CHROMIUM=$(CHROMIUM) $(BIN)/python tests/browser/screenshots.py
 
+# A Chromium counts when it tells its version: an installation that was interrupted leaves a program that cannot start.
 .PHONY: chromium
 chromium:  ## see that there is a Chromium for browser-test; as root on Debian or Ubuntu it is installed
-	@[ -n "$(CHROMIUM)" ] || command -v chromium chromium-browser google-chrome > /dev/null || { \
-		[ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && apt-get update -qq && \
-		DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium > /dev/null; } || { \
-		echo "The browser tests need Chromium: install the package chromium (apt-get install chromium)," \
-			"or name another by CHROMIUM=/path/to/chrome." >&2; exit 2; }
+	@works() { for name in $(or $(CHROMIUM),chromium chromium-browser google-chrome); do \
+		"$$name" --version > /dev/null 2>&1 && return; done; return 1; }; \
+	install() { [ -z "$(CHROMIUM)" ] && [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null || return 1; \
+		echo "Installing Chromium with apt-get."; export DEBIAN_FRONTEND=noninteractive; \
+		dpkg --configure -a > /dev/null && apt-get update -qq && apt-get install -qq -y --reinstall \
+		--no-install-recommends -o DPkg::Lock::Timeout=300 chromium > /dev/null; }; \
+	works || { install && works; } || { \
+		echo "The browser tests need Chromium, and there is none that starts$(if $(CHROMIUM), at $(CHROMIUM))." \
+			"As root on Debian or Ubuntu it is installed; if that was tried, what apt-get said is above." \
+			"Install the package chromium yourself, or name a browser: make browser-test CHROMIUM=/path/to/chrome" \
+			>&2; exit 2; }
 
 # Each in an environment of its own over .venv: their pins clash, with one another or with the lock. deepeval asks for an
 # older rich than the lock has, and brings a pytest plugin and telemetry, which stay out. LlamaIndex leaves event loops open, which is not our error.

@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from threading import Event
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -20,6 +21,7 @@ from adjudge import Evidence, Example, LabelSet, Verdict, Verifier
 from adjudge.serving.page.samples import sample_documents
 from adjudge.serving.settings import VerifierSettings
 from adjudge.types import FEVER_LABELS, Explanation
+from browsing import PATIENCE
 from server_fixtures import listening
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -35,7 +37,15 @@ FLAGS = (
 DESKTOP, PHONE = (1280, 860), (390, 844)
 EDGES = ((0.2, 0.7, 0.1), (0.6, 0.3, 0.1), (0.5, 0.4, 0.1))
 
-expect.set_options(timeout=60_000)
+expect.set_options(timeout=1000 * PATIENCE)
+
+
+def copy_samples(folder: Path) -> Path:
+    """A copy of the package's sample documents, for one server: two would write the same index."""
+    folder.mkdir()
+    for file in sample_documents():
+        (folder / file.name).write_bytes(file.read_bytes())
+    return folder
 
 
 @pytest.fixture(scope="session")
@@ -56,26 +66,23 @@ def axe() -> str:
 
 
 @pytest.fixture(scope="session")
-def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the package's sample documents."""
-    folder = tmp_path_factory.mktemp("corpora") / "samples"
-    folder.mkdir()
-    for file in sample_documents():
-        (folder / file.name).write_bytes(file.read_bytes())
-    return folder
-
-
-@pytest.fixture(scope="session")
-def address(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The server that users start, with a model of the package."""
+    folder = tmp_path_factory.mktemp("server")
+    samples = copy_samples(folder / "samples")
     verifier = Verifier(VerifierSettings(model="fever"))
-    with listening(verifier, samples, data_dir=tmp_path_factory.mktemp("uploads")) as (url, _):
+    with listening(verifier, samples, data_dir=folder / "uploads", timeout=PATIENCE) as (url, _):
         yield url
 
 
 @dataclass(frozen=True)
 class GraphJudge:
-    """Supports everything, and says how much each of three sentences took from the others."""
+    """Supports everything, and says how much each of three sentences took from the others.
+
+    Claims with the word "waiting" have no verdict before ``gate`` is opened.
+    """
+
+    gate: Event = field(default_factory=Event)
 
     @property
     def labels(self) -> LabelSet:
@@ -91,6 +98,8 @@ class GraphJudge:
 
     def judge(self, examples: Sequence[Example]) -> Iterator[Verdict]:
         for example in examples:
+            if "waiting" in example.claim:
+                self.gate.wait(PATIENCE)
             weights = (0.6, 0.3, 0.1)[: len(example.evidence)]
             evidence = tuple(
                 replace(sentence, weight=weight)
@@ -106,12 +115,20 @@ class GraphJudge:
 
 
 @pytest.fixture(scope="session")
-def graph_address(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def graph_judge() -> GraphJudge:
+    return GraphJudge()
+
+
+@pytest.fixture(scope="session")
+def graph_address(graph_judge: GraphJudge, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server whose judge has edge weights, and a threshold."""
+    folder = tmp_path_factory.mktemp("graph-server")
+    samples = copy_samples(folder / "samples")
     settings = VerifierSettings(model="rules", selector="lexical", k=3, min_confidence=0.6)
-    verifier = Verifier(settings, judge=GraphJudge())
-    with listening(verifier, samples, data_dir=tmp_path_factory.mktemp("uploads")) as (url, _):
+    verifier = Verifier(settings, judge=graph_judge)
+    with listening(verifier, samples, data_dir=folder / "uploads", timeout=PATIENCE) as (url, _):
         yield url
+        graph_judge.gate.set()
 
 
 @pytest.fixture
@@ -134,6 +151,7 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
             reduced_motion="reduce",
             permissions=["clipboard-read", "clipboard-write"],
         )
+        context.set_default_timeout(1000 * PATIENCE)
         contexts.append(context)
         page = context.new_page()
         home = urlsplit(url).netloc

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from playwright.sync_api import Page, expect
 
-OpenPage = Callable[..., Page]
+from browsing import OpenPage, check, wait_until_finished
+
 TEXT = (
     "The Ellery Bridge was opened to traffic in 1934. Members may borrow ten books at a time. "
     "The mayor owns a yacht. Is it open? Xylophones were quacking."
@@ -23,12 +22,6 @@ def violations(page: Page, axe: str) -> list[str]:
         for one in problems
         for node in one["nodes"]
     ]
-
-
-def check(page: Page, text: str) -> None:
-    page.get_by_label("Claim or text").fill(text)
-    page.get_by_role("button", name="Check", exact=True).click()
-    expect(page.locator("#status")).to_contain_text("Done")
 
 
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
@@ -58,13 +51,17 @@ class TestAxe:
             expect(page.locator(".card.current .left-out table")).to_be_visible()
             assert violations(page, axe) == []
             assert_fits(page, size)
+            assert_nothing_is_cut_off(page)
 
     def test_a_single_claim(
         self, open_page: OpenPage, address: str, axe: str, size: tuple[int, int], scheme: str
     ):
         page = open_page(f"{address}/?text=An+adult+ticket+costs+84+crowns.", size, scheme)
+        wait_until_finished(page)
         assert violations(page, axe) == []
         page.get_by_role("link", name="Whole document").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("The ferry to Skarn")
+        page.wait_for_load_state()
         assert violations(page, axe) == []
         assert_fits(page, size)
 
@@ -80,6 +77,14 @@ class TestAxe:
         assert violations(page, axe) == []
         assert_fits(page, size)
 
+    @pytest.mark.parametrize("path", ["/docs", "/runs"])
+    def test_reference_and_experiments(
+        self, open_page: OpenPage, graph_address: str, axe: str, size: tuple[int, int], scheme: str, path: str
+    ):
+        page = open_page(f"{graph_address}{path}", size, scheme)
+        assert violations(page, axe) == []
+        assert_fits(page, size)
+
     def test_an_error(self, open_page: OpenPage, address: str, axe: str, size: tuple[int, int], scheme: str):
         page = open_page(f"{address}/?text=Hello&corpus=nowhere", size, scheme, status=404)
         assert violations(page, axe) == []
@@ -88,6 +93,16 @@ class TestAxe:
 
 def assert_fits(page: Page, size: tuple[int, int]) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+
+
+def assert_nothing_is_cut_off(page: Page) -> None:
+    """The card hides what is wider than itself, which the width of the page does not show."""
+    cut = page.evaluate(
+        "[...document.querySelectorAll('.card.current section, .card.current p, .card.current li')].filter("
+        "one => one.getBoundingClientRect().right > one.closest('.card').getBoundingClientRect().right)"
+        ".map(one => one.textContent)"
+    )
+    assert cut == []
 
 
 def test_axe_would_object(open_page: OpenPage, address: str, axe: str) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from playwright.sync_api import expect
 
-from playwright.sync_api import Page, expect
+from browsing import OpenPage
 
-OpenPage = Callable[..., Page]
 WRONG = "The Ellery Bridge was opened to traffic in 1934."
 
 
@@ -14,7 +13,7 @@ def test_a_claim_is_checked_and_its_document_shown(open_page: OpenPage, address:
     page = open_page(address, script=False)
     page.get_by_label("Claim or text").fill(WRONG)
     page.get_by_role("button", name="Check", exact=True).click()
-    assert page.url.startswith(f"{address}/?text=The+Ellery+Bridge")
+    page.wait_for_url(lambda url: url.startswith(f"{address}/?text=The+Ellery+Bridge"))
     card = page.locator(".card")
     expect(card.locator(".card-head .badge")).to_have_text("refuted")
     expect(card.locator(".document .lit")).to_contain_text("14 May 1932")
@@ -32,8 +31,8 @@ def test_a_whole_text_shows_every_card(open_page: OpenPage, address: str) -> Non
     questions = [f"Who knows whether the public library of Port Ellery has {n} doors?" for n in range(80)]
     page.get_by_label("Claim or text").fill(" ".join([WRONG, *questions, WRONG]))  # too long for an address
     page.get_by_role("button", name="Check", exact=True).click()
-    assert page.url == f"{address}/"
     expect(page.locator(".card")).to_have_count(2)
+    assert page.url == f"{address}/"
     expect(page.locator(".card").last).to_be_visible()
 
 

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from adjudge import Verifier
+from adjudge.serving.page.samples import sample_documents
+from browsing import OpenPage, check
 from server_fixtures import listening
-
-OpenPage = Callable[..., Page]
-
-
-def check(page: Page, text: str) -> None:
-    page.get_by_label("Claim or text").fill(text)
-    page.get_by_role("button", name="Check", exact=True).click()
-    expect(page.locator("#status")).to_contain_text("Done")
 
 
 def test_files_that_are_chosen_become_a_corpus(open_page: OpenPage, address: str, tmp_path: Path) -> None:
@@ -72,3 +65,23 @@ def test_a_server_without_documents_offers_its_samples(
         expect(page.locator("#corpus")).to_have_value("samples")
         page.locator("a.example").first.click()
         expect(page.locator(".card.current h4 mark")).to_have_text("1934")
+
+
+def test_a_page_that_is_opened_too_early_shows_the_examples_later(
+    open_page: OpenPage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    samples = tmp_path / "samples"
+    samples.mkdir()
+    for file in sample_documents():
+        (samples / file.name).write_bytes(file.read_bytes())
+    verifier = Verifier.load("rules", selector="lexical")
+    with listening(verifier, samples, data_dir=tmp_path / "uploads") as (address, app):
+        corpus = app.state.engine.library.get("samples")
+        with monkeypatch.context() as patch:
+            patch.setattr(corpus, "index", None)  # as it is before the first indexing has ended
+            page = open_page(address)
+            expect(page.get_by_text("The documents are being indexed")).to_be_visible()
+            page.get_by_label("Claim or text").fill("typed meanwhile")
+        expect(page.locator("a.example")).to_have_count(3)
+        expect(page.get_by_label("Claim or text")).to_have_value("typed meanwhile")
+        expect(page.locator("#corpus option")).to_have_text("samples (4 documents)")

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlencode
 
 from playwright.sync_api import Page, expect
 
-OpenPage = Callable[..., Page]
+from browsing import OpenPage, check, wait_until_finished
+
 ATTACK = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
 
 
 def assert_unharmed(page: Page) -> None:
-    page.wait_for_timeout(200)
+    """Nothing of the attack became an element, so that none of it can run now or later."""
     assert page.title() != "owned"
     assert page.locator("img[src=x]").count() == 0
     assert page.locator("script:not([src])").count() == 0
@@ -28,12 +28,11 @@ def test_script_in_claim_title_file_name_and_document(
     page = open_page(address)
     page.get_by_label("Add documents of your own").set_input_files(tmp_path / name)
     expect(page.locator("#upload")).to_contain_text("1 document ready")
-    page.get_by_label("Claim or text").fill(f"The boat {ATTACK} is 14 metres long.")
-    page.get_by_role("button", name="Check", exact=True).click()
-    expect(page.locator("#status")).to_contain_text("Done")
+    check(page, f"The boat {ATTACK} is 14 metres long.")
     assert_unharmed(page)
     page.get_by_text("Why this verdict").first.click()
     page.reload()  # as the server renders it
+    wait_until_finished(page)
     assert_unharmed(page)
     href = page.locator("a.tab").first.get_attribute("href")
     assert_unharmed(open_page(f"{address}{href}"))
@@ -54,12 +53,11 @@ def test_script_in_addresses_and_tables(open_page: OpenPage, address: str, tmp_p
 
 def test_the_policy_stops_inline_script(open_page: OpenPage, address: str, browser) -> None:
     page = browser.new_context().new_page()
-    heard: list[str] = []
-    page.on("console", lambda message: heard.append(message.text))
     page.goto(address)
-    page.evaluate(
-        "const script = document.createElement('script');"
-        "script.textContent = \"document.title='owned'\"; document.body.append(script)"
-    )
-    assert page.title() != "owned" and any("Content Security Policy" in text for text in heard)
+    with page.expect_console_message(lambda message: "Content Security Policy" in message.text):
+        page.evaluate(
+            "const script = document.createElement('script');"
+            "script.textContent = \"document.title='owned'\"; document.body.append(script)"
+        )
+    assert page.title() != "owned"
     page.context.close()

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 HEADERS = {"content-type": "application/json"}
+START_SECONDS = 300.0
+"""How long a server may take to start: a model is loaded and documents are indexed, on a machine with other work."""
 RIVERS = {
     "elbe.txt": "The Elbe flows through Dresden. It is 1,094 kilometres long. The Elbe ends in the North Sea.",
     "rhine.txt": "The Rhine flows through Cologne. The Rhine rises in Switzerland. Barges carry coal on it.",
@@ -65,7 +67,7 @@ def asked(
     }
     app = create_app(ServerSettings(**values), verifier, access)
     with TestClient(app, base_url="http://localhost", raise_server_exceptions=False) as client:
-        wait_until(lambda: app.state.engine.is_ready)
+        wait_until(lambda: app.state.engine.is_ready, START_SECONDS)
         yield client
 
 
@@ -91,7 +93,7 @@ def listening(
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     try:
-        wait_until(lambda: server.started and app.state.engine.is_ready)
+        wait_until(lambda: server.started and app.state.engine.is_ready, START_SECONDS)
         port = server.servers[0].sockets[0].getsockname()[1]
         yield f"http://127.0.0.1:{port}", app
     finally:

@@ -47,6 +47,17 @@ def test_the_first_page_is_a_form_that_works_without_scripts(client: Any) -> Non
     assert "rivers (2 documents)" in page and "autofocus" in page
 
 
+def test_documents_that_are_not_ready_are_said_to_be_so(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = client.app.state.engine.library.get("rivers")
+    assert 'id="indexing"' not in client.get("/").text
+    monkeypatch.setattr(corpus, "index", None)
+    assert 'id="indexing"' in client.get("/").text
+    monkeypatch.setattr(corpus, "state", "failed")
+    monkeypatch.setattr(corpus, "problem", "rivers: disk gone")
+    page = client.get("/").text
+    assert 'id="indexing"' not in page and "rivers: disk gone" in page
+
+
 def test_the_form_leads_to_the_permalink_which_shows_the_verifiers_answer(client: Any, truth: Any) -> None:
     answer = client.post("/", data={"text": TEXT, "corpus": "rivers"}, follow_redirects=False)
     assert (answer.status_code, answer.headers["location"]) == (303, permalink(TEXT, "rivers"))
@@ -133,7 +144,7 @@ def test_a_document_is_shown_with_its_sentence_lit(client: Any, truth: Any) -> N
     assert "<html" not in piece and "Whole document" in piece and "fragment" not in piece
     assert client.get("/document", params={"page": page, "line": 0, "mark": "x"}).status_code == 422
     gone = client.get("/document", params={"page": "nothing"})
-    assert gone.status_code == 404 and "Not there." in gone.text
+    assert gone.status_code == 404 and "Not found." in gone.text
 
 
 def test_many_claims_get_the_state_that_each_has_alone(client: Any, truth: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from adjudge.serving.check.records import Check, CheckedPart, CheckedSentence, EvidenceMark, State
 from adjudge.serving.page.views import (
     card_of,
+    part_view,
     percent,
     row_of,
     shares_of,
@@ -96,6 +98,16 @@ def test_a_card_puts_the_sentence_that_speaks_against_the_claim_first() -> None:
     assert (view.rank_of(0), view.rank_of(1)) == (2, 1)
     assert (card.line, view.tally.words) == (1, "0 support · 1 refutes · 2 considered")
     assert [(arrow.origin, arrow.target) for arrow in view.graph.arrows] == [(0, 1), (1, 0)]
+
+
+def test_a_card_says_what_an_answer_that_was_withheld_would_have_been() -> None:
+    [part] = checked().sentences[0].parts
+    assert part_view(part, (), "docs").note == ""
+    unsure = replace(part, state=State.NOT_ENOUGH_INFO, verdict=replace(part.verdict, abstained=True))
+    note = part_view(unsure, (), "docs").note
+    assert note == "too unsure to decide: “refuted” is likeliest, at 62%"  # of 25, 62.5 and 12.5
+    missing = replace(part, state=State.NO_EVIDENCE, verdict=None, reason="nothing matches")
+    assert part_view(missing, (), "docs").note == "nothing matches"
 
 
 def test_the_address_of_a_document_names_its_lines_and_marks() -> None:

@@ -1,4 +1,4 @@
-"""The reference of the API and the list of experiments: no script, nothing from elsewhere."""
+"""The reference of the API and the list of experiments: in the frame of the page, nothing from elsewhere."""
 
 from __future__ import annotations
 
@@ -47,10 +47,16 @@ class Links(HTMLParser):
         self.addresses: list[str] = []
         self.ids: list[str] = []
         self.tags: set[str] = set()
+        self.scripts: list[str] = []
+        self.current: list[str] = []
         self.feed(text)
 
     def handle_starttag(self, tag, attributes) -> None:
         self.tags.add(tag)
+        if tag == "script":
+            self.scripts.append(dict(attributes).get("src", "inline"))
+        if ("aria-current", "page") in attributes:
+            self.current.append(dict(attributes)["href"])
         for name, value in attributes:
             assert not name.startswith("on") and name != "style"
             if name in ("href", "src"):
@@ -59,15 +65,28 @@ class Links(HTMLParser):
                 self.ids.append(value)
 
 
+def header_of(text: str) -> str:
+    """The header of a page, whichever page it says it is."""
+    return text[text.index("<header") : text.index("</header>")].replace(' aria-current="page"', "")
+
+
+@pytest.mark.parametrize("path", ["/docs", "/runs"])
+def test_the_header_is_that_of_the_page_and_says_where_one_is(client, path):
+    text = client.get(path).text
+    assert header_of(text) == header_of(client.get("/").text)
+    assert Links(text).current == [path]
+
+
 def test_the_reference_describes_every_operation_without_script_or_other_hosts(client):
     text = client.get("/docs").text
     page = Links(text)
-    assert "script" not in page.tags and "style" not in page.tags
+    assert page.scripts == ["/static/theme.js"] and "style" not in page.tags  # which changes only the theme
     assert all(re.match(r"[/#]", address) for address in page.addresses)
+    linked = {address[1:] for address in page.addresses if address.startswith("#")}
     for path, methods in client.get("/openapi.json").json()["paths"].items():
         for method in methods:
-            assert f"{method.upper()}{path}" in page.ids
-    assert {a[1:] for a in page.addresses if a.startswith("#")} == set(page.ids)
+            assert f"{method.upper()}{path}" in linked
+    assert linked <= set(page.ids)
     assert "curl http://localhost/v1/verify" in text
     style = client.get("/docs/reference.css")
     assert style.headers["content-type"].startswith("text/css") and "url(" not in style.text
@@ -80,8 +99,12 @@ def test_experiments_are_listed_with_their_runs(client, folder):
     demo = listed[str(folder / "demo")]
     assert (demo["runs"], demo["finished"], demo["report"]) == (2, 1, True)
     text = client.get("/runs").text
-    assert "<script>" not in text and "&lt;script&gt;alert(1)" in text
-    assert all(address.startswith("/") for address in Links(text).addresses)
+    assert (
+        Links(text).scripts == ["/static/theme.js"]
+        and "<script>" not in text
+        and "&lt;script&gt;alert(1)" in text
+    )
+    assert all(re.match(r"[/#]", address) for address in Links(text).addresses)
 
 
 def test_a_report_is_shown_with_no_rights(client, folder):

@@ -37,7 +37,7 @@ TITLES = {
     "stopping": "The server is stopping.",
     "overloaded": "The server is busy.",
     "timeout": "That took too long.",
-    "not_found": "Not there.",
+    "not_found": "Not found.",
     "too_large": "Too long.",
 }
 OTHER_TITLE = "This cannot be checked."
@@ -198,6 +198,8 @@ async def _page(request: Request, text: str, corpus: str) -> Response:
         "corpus": name,
         "corpora": _corpora(engine.library),
         "examples": await anyio.to_thread.run_sync(_examples, target) if target else [],
+        "indexing": target is not None and target.index is None and target.state != "failed",
+        "problem": target.problem if target else None,
         "suffixes": ",".join(SUFFIXES),
         "max_text": engine.settings.max_text,
         "model": ModelView(engine),

@@ -95,6 +95,16 @@ class PartView:
     graph: Graph | None
 
     @property
+    def note(self) -> str:
+        """Why the statement has no verdict, or another than the likeliest."""
+        verdict = self.part.verdict
+        if verdict is None or not verdict.abstained or verdict.label is None:
+            return self.part.reason or ""
+        state = LABEL_STATES.get(verdict.label)
+        word = WORDS[state] if state else verdict.label.lower()
+        return f"too unsure to decide: “{word}” is likeliest, at {percent(verdict.confidence)}"
+
+    @property
     def sources(self) -> list[tuple[str, list[EvidenceView]]]:
         """The evidence by the title of its document, in the order of the weightiest sentence of each."""
         groups: dict[str, list[EvidenceView]] = {}

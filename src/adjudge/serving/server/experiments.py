@@ -16,7 +16,7 @@ from starlette.responses import HTMLResponse, Response
 from adjudge.serving.server.api import errors
 from adjudge.serving.server.faults import NotFound, TooLarge
 from adjudge.serving.server.records import json_response
-from adjudge.serving.server.reference import environment
+from adjudge.serving.server.reference import render_page
 from adjudge.serving.server.schemas import ExperimentsRecord
 
 router = APIRouter()
@@ -62,9 +62,9 @@ async def show_experiments(request: Request) -> Response:
     """The list for people."""
     roots = request.app.state.settings.runs
     experiments = await anyio.to_thread.run_sync(list_experiments, roots)
-    page = environment().get_template("runs.html")
     shown = [experiment for experiment, _ in experiments.values()]
-    return HTMLResponse(page.render(experiments=shown, folders=[str(root) for root in roots]))
+    folders = [str(root) for root in roots]
+    return render_page(request, "runs.html", "runs", experiments=shown, folders=folders)
 
 
 @router.get(

@@ -1,4 +1,7 @@
-"""Pages that need no script and nothing from elsewhere: the API's reference, and the list of experiments."""
+"""Pages that work without script and need nothing from elsewhere: the API's reference, the list of experiments.
+
+Their frame, with header and footer, is that of the page.
+"""
 
 from __future__ import annotations
 
@@ -17,21 +20,31 @@ if TYPE_CHECKING:
 
 router = APIRouter(include_in_schema=False)
 ASSETS = "adjudge.serving.server"
+PAGE = "adjudge.serving.page"
+STATIC = "/static"
 _FILES = {"reference.css": "text/css"}
 
 
 @lru_cache(maxsize=1)
 def environment() -> Environment:
     """The templates of the package; all that is put in is escaped."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
-    return Environment(
-        loader=PackageLoader(ASSETS, "assets"),
+    templates = Environment(
+        loader=ChoiceLoader([PackageLoader(ASSETS, "assets"), PackageLoader(PAGE, "templates")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    templates.globals.update(static=STATIC, version=__version__)
+    return templates
+
+
+def render_page(request: Request, name: str, view: str, **values: Any) -> Response:
+    """A template in the frame of the page; ``view`` says which link of the header is this one."""
+    model = {"name": request.app.state.settings.verifier.model}
+    return HTMLResponse(environment().get_template(name).render(view=view, model=model, **values))
 
 
 @router.get("/docs")
@@ -45,8 +58,7 @@ async def show_reference(request: Request) -> Response:
                 method, path, operation, description, f"{request.url.scheme}://{request.url.netloc}"
             )
             groups.setdefault(operation.get("tags", ["other"])[0], []).append(entry)
-    page = environment().get_template("reference.html")
-    return HTMLResponse(page.render(groups=groups, version=__version__))
+    return render_page(request, "reference.html", "docs", groups=groups)
 
 
 @router.get("/docs/{name}")

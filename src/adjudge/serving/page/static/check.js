@@ -1,13 +1,15 @@
 // The text and its verdicts. The server renders every row, card and document; this puts them in their place.
-import { form, lines, request } from "./stream.js";
+import { form, lines, pause, request } from "./stream.js";
 import { upload, watchDrops } from "./upload.js";
 
 const byId = (id) => document.getElementById(id);
 const [composer, text, corpus, outcome] = ["composer", "text", "corpus", "outcome"].map(byId);
 const narrow = matchMedia("(max-width: 60rem)");
 const documents = new Map();
+const INDEXING_SECONDS = 1;
 let running = null;
 let touched = false;
+let shown = Promise.resolve(); // kept once the document of the selected card is shown
 
 // ---- messages ----
 
@@ -22,6 +24,14 @@ function complain(title, words) {
 
 const say = (words) => { byId("status").textContent = words; };
 
+// Why the answer takes long, while the server loads or is busy.
+function wait(words) {
+  const box = document.createElement("div");
+  box.className = "message waiting";
+  box.textContent = words;
+  if (byId("message").textContent !== words) byId("message").replaceChildren(box);
+}
+
 // ---- checking ----
 
 function showResult() {
@@ -29,27 +39,60 @@ function showResult() {
   byId("empty").hidden = true;
 }
 
+// "checking", then "finished" or "stopped"; finished is when the last verdict and the document beside it are shown.
+const mark = (state) => { outcome.dataset.state = state; };
+
+async function finish() {
+  await shown;
+  if (!running) mark("finished");
+}
+
 async function check({ push = true } = {}) {
   if (!text.value.trim()) { text.focus(); return; }
   running?.abort();
   const controller = running = new AbortController();
+  const isCurrent = () => running === controller;
   const button = byId("submit");
   byId("message").replaceChildren();
   button.disabled = true;
+  button.textContent = "Checking …";
   touched = false;
   say("Checking.");
+  mark("checking");
+  let last = null;
   try {
     const fields = { text: text.value, corpus: corpus.value };
-    const response = await request("/page/check", { ...form(fields), signal: controller.signal }, say);
-    for await (const event of lines(response)) take(event, push);
+    const response = await request("/page/check", { ...form(fields), signal: controller.signal }, wait);
+    byId("message").replaceChildren();
+    for await (const event of lines(response)) {
+      if (!isCurrent()) return; // lines that were read before a newer check began
+      take(event, push);
+      last = event.kind;
+    }
+    if (!["end", "error"].includes(last)) complain("The check stopped.", "The answer of the server is not complete.");
   } catch (error) {
     if (error.name !== "AbortError") complain(error.code === "unreachable" ? "No answer." : "This could not be checked.", error.message);
   } finally {
-    if (running === controller) {
+    if (isCurrent()) {
       running = null;
       button.disabled = false;
+      button.textContent = "Check";
       byId("running")?.remove();
+      if (last === "end") finish();
+      else stop();
     }
+  }
+}
+
+// What still waits when a check ends early was not checked.
+function stop() {
+  mark("stopped");
+  say("The check stopped.");
+  for (const row of outcome.querySelectorAll(".row.checking")) {
+    const badge = row.querySelector(".badge");
+    for (const element of [row, badge]) element.classList.replace("checking", "not-checked");
+    badge.querySelector("use").setAttribute("href", "#i-not-checked");
+    badge.querySelector("span").textContent = "not checked";
   }
 }
 
@@ -124,7 +167,7 @@ function select(row) {
   card.classList.add("current");
   const box = card.querySelector(".document");
   const tabs = [...card.querySelectorAll("a.tab")];
-  if (tabs.length && !card.querySelector(".tab[aria-current]")) open(leadingTab(card) ?? tabs[0], box.childElementCount > 0);
+  if (tabs.length && !card.querySelector(".tab[aria-current]")) shown = open(leadingTab(card) ?? tabs[0], box.childElementCount > 0);
   else centre(box);
 }
 
@@ -240,6 +283,21 @@ async function addDocuments(files) {
   }
 }
 
+// While the documents are indexed, the page has no examples: it asks until there are some.
+async function watchIndexing() {
+  while (byId("indexing")) {
+    await pause(INDEXING_SECONDS);
+    let fresh;
+    try {
+      const response = await request(`/?${new URLSearchParams({ corpus: corpus.value })}`);
+      fresh = new DOMParser().parseFromString(await response.text(), "text/html");
+    } catch { return; }
+    if (fresh.getElementById("indexing")) continue;
+    byId("empty").replaceChildren(...fresh.getElementById("empty").children);
+    corpus.replaceChildren(...fresh.getElementById("corpus").children);
+  }
+}
+
 // ---- events ----
 
 composer.addEventListener("submit", (event) => { event.preventDefault(); check(); });
@@ -334,4 +392,6 @@ if (location.hash.startsWith("#text=")) {
 } else if (byId("result")) {
   upgradeCounts();
   selectFirstProblem();
+  finish();
 }
+watchIndexing();

@@ -95,9 +95,12 @@ async function start() {
     const response = await request(url, { method: "POST", headers, body, signal: controller.signal }, wait);
     for await (const record of lines(response)) {
       if (record.kind === "error") throw new Error(record.error.message);
-      results.push({ at: results.length, best: record.evidence?.text ?? record.reason ?? "", share: record.probability ?? -1, ...record });
+      const unsure = Boolean(record.reason && record.probabilities); // its probability is that of another answer
+      const best = record.evidence?.text ?? record.reason ?? "";
+      results.push({ at: results.length, best, unsure, share: unsure ? -1 : record.probability ?? -1, ...record });
       soon();
     }
+    if (results.length < total) throw new Error("The answer of the server is not complete.");
   } catch (error) {
     if (error.name !== "AbortError") complain(`The check stopped. ${error.message}`);
   } finally {
@@ -169,13 +172,17 @@ function row(record) {
   const link = make("a", "", record.claim);
   link.href = `/?${new URLSearchParams({ text: record.claim, corpus: byId("corpus").value })}`;
   const share = record.share >= 0 ? `${Math.round(100 * record.share)}%` : "–";
+  const [likeliest] = Object.entries(record.probabilities ?? {}).sort(([, one], [, other]) => other - one);
+  const doubt = record.unsure
+    ? make("p", "note", `Too unsure to decide: “${WORDS[likeliest[0]]?.[1] ?? likeliest[0]}” is likeliest, at ${Math.round(100 * likeliest[1])}%.`)
+    : "";
   const place = record.evidence ? make("span", "note", ` ${record.evidence.document}`) : "";
   return make("tr", "",
     make("td", "id", text(record.id)),
     make("td", "claim", link),
-    make("td", "", make("span", `badge pill ${slug}`, icon(slug), words)),
+    make("td", "state", make("span", `badge pill ${slug}`, icon(slug), words)),
     make("td", "share", share),
-    make("td", "best", record.best, place));
+    make("td", "best", record.best, place, doubt));
 }
 
 function drawCounts() {
@@ -206,7 +213,7 @@ const cells = (record) => [
   ...["SUPPORTS", "REFUTES", "NOT ENOUGH INFO"].map((label) => record.probabilities?.[label]),
   record.evidence?.text, record.evidence?.document, record.reason,
 ];
-const bare = ({ at, best, share, ...record }) => JSON.stringify(record);
+const bare = ({ at, best, unsure, share, ...record }) => JSON.stringify(record);
 
 // ---- events ----
 
