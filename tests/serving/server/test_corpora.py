@@ -261,3 +261,23 @@ def test_a_corpus_that_is_removed_while_it_is_indexed_stays_removed(tmp_path):
     wait_until(lambda: not list(tmp_path.iterdir()))
     library.close()
     assert not list(tmp_path.iterdir())
+
+
+def test_a_corpus_is_ready_only_when_the_last_upload_is_indexed(tmp_path):
+    documents: list[list[str]] = []
+    states: list[str] = []
+
+    def index(path, progress, report):
+        documents.append(sorted(file.name for file in path.glob("*.txt")))
+        if len(documents) == 1:
+            library.add_document("uploads", "late.txt", io.BytesIO(b"It came later."), 100)
+        else:
+            states.append(library.get("uploads").state)
+        return None, object()
+
+    library = Corpora((), tmp_path, index, refresh=60.0)
+    library.create("uploads")
+    library.start()
+    wait_until(lambda: library.get("uploads").state == "ready")
+    library.close()
+    assert documents == [[], ["late.txt"]] and states == ["indexing"]

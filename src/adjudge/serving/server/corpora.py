@@ -276,7 +276,8 @@ class Corpora:
 
         try:
             corpus.index, corpus.pipeline = self._open_corpus(corpus.path, report_progress, record_problem)
-            corpus.state, corpus.problem = "ready", None
+            with self._changed:  # what an upload asked for meanwhile is not in this index yet
+                corpus.state, corpus.problem = "indexing" if corpus.next_look == 0.0 else "ready", None
         except (AdjudgeError, OSError) as error:
             corpus.state, corpus.problem = "failed", str(error).replace(str(corpus.path), corpus.name)
         corpus.problems, corpus.progress = problems, None
