@@ -263,21 +263,25 @@ def test_a_corpus_that_is_removed_while_it_is_indexed_stays_removed(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_corpus_is_ready_only_when_the_last_upload_is_indexed(tmp_path):
+def test_a_corpus_is_ready_only_when_the_last_upload_is_indexed(tmp_path, monkeypatch):
     documents: list[list[str]] = []
     states: list[str] = []
+    open_corpus = Corpora._open
+
+    def open_and_note(library, corpus):
+        open_corpus(library, corpus)
+        states.append(corpus.state)
 
     def index(path, progress, report):
         documents.append(sorted(file.name for file in path.glob("*.txt")))
         if len(documents) == 1:
             library.add_document("uploads", "late.txt", io.BytesIO(b"It came later."), 100)
-        else:
-            states.append(library.get("uploads").state)
-        return None, object()
+        return None, None
 
+    monkeypatch.setattr(Corpora, "_open", open_and_note)
     library = Corpora((), tmp_path, index, refresh=60.0)
     library.create("uploads")
     library.start()
-    wait_until(lambda: library.get("uploads").state == "ready")
+    wait_until(lambda: len(states) == 2)
     library.close()
-    assert documents == [[], ["late.txt"]] and states == ["indexing"]
+    assert documents == [[], ["late.txt"]] and states == ["indexing", "ready"]
