@@ -86,6 +86,9 @@ def with_pytorch(judge: RowJudge) -> RowJudge:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         backbone = other.module.backbone
+        for layer in backbone.encoder.modules():
+            if isinstance(layer, nn.Linear):
+                layer.__class__ = nn.Linear  # which goes by the exact type
         backbone.encoder = torch.ao.quantization.quantize_dynamic(backbone.encoder, {nn.Linear}, torch.qint8)
     return other
 

@@ -1,4 +1,4 @@
-"""Whole documents written by hand, with claims and the numbers of the sentences that decide them.
+"""Whole written documents, with claims and the numbers of the sentences that decide them.
 
     T: Boathouse rules
     1: The boathouse is open from 6 a.m. to dusk.

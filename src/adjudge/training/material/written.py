@@ -1,4 +1,4 @@
-"""Groups written by hand: evidence, and claims that it supports, refutes or leaves open.
+"""Written groups: evidence, and claims that it supports, refutes or leaves open.
 
 A group is a run of lines, each a letter, a colon and a text; a blank line ends it:
 

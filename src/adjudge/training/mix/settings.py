@@ -27,7 +27,7 @@ class MixSource(BaseModel):
     kind: Literal["pairs", "fever", "documents", "sentences", "written", "passages"] = Field(
         "pairs",
         description="claim–evidence pairs, FEVER's claims and pages, made by rule, or groups or whole documents "
-        "written by hand",
+        "written for the purpose",
     )
     paths: tuple[str, ...] = Field((), description="files below a data folder")
     share: float = Field(gt=0, description="of all examples")
