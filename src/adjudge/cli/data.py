@@ -111,9 +111,9 @@ def mix(
 ) -> None:
     """Mix a training file of several sources by stated shares, and a held-out file of the same.
 
-    Sources are FEVER's claims, files of claim–evidence pairs, written groups of evidence and claims, written documents, and
-    material made by rule: facts of ordinary documents in many wordings, and claims made of sentences. Train on it in
-    its order (`training.shuffle_claims=false`): examples that differ in what changes the label stand side by side.
+    Sources are FEVER's claims, files of claim–evidence pairs, written groups of evidence and claims, written documents,
+    and material made by rule: facts of ordinary documents in many wordings, and claims made of sentences. Train on it
+    in its order (`training.shuffle_claims=false`): examples that differ in what changes the label stand side by side.
 
     **Examples**
 
