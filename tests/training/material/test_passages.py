@@ -43,17 +43,31 @@ def test_a_document_has_sentences_and_claims_with_what_decides_them(tmp_path: Pa
 def test_a_claim_is_shown_with_its_sentences_among_others_of_the_document(tmp_path: Path) -> None:
     (document,) = read_passages(write(tmp_path, RULES))
     views = passage_views(document, random.Random(3), titles=1, among=1, removed=0, most=4)
-    assert len(views) == 3 + COPIES
     for view, claim in zip(views, document.claims, strict=False):
         texts = [sentence.text for sentence in view.evidence]
         assert {document.sentences[number] for number in claim.deciding} <= set(texts)
         assert len(set(texts)) == len(texts) <= 4
         assert view.label == claim.label.value
-    for copy in views[3:]:
+    for copy in views[3 : 3 + COPIES]:
         assert copy.label == "SUPPORTS"
         assert copy.claim in [sentence.text for sentence in copy.evidence]
     carries = next(s for s in views[0].evidence if s.text == "It carries forty people.")
     assert carries.title == "Boathouse rules: The pontoon was rebuilt in 2019."
+
+
+def test_a_part_of_a_sentence_is_supported_and_a_changed_part_refuted(tmp_path: Path) -> None:
+    text = (
+        "T: Ferry\n1: A ticket costs 18 euros in all seasons; dogs travel free of charge.\nN 1: It is new.\n"
+    )
+    (document,) = read_passages(write(tmp_path, text))
+    made: dict[str, set[str]] = {"SUPPORTS": set(), "REFUTES": set(), "NOT ENOUGH INFO": set()}
+    for seed in range(12):
+        views = passage_views(document, random.Random(seed), titles=0, among=0, removed=0, most=3)
+        for view in views[1 + COPIES :]:
+            made[str(view.label)].add(view.claim)
+    assert made["SUPPORTS"] == {"A ticket costs 18 euros in all seasons.", "Dogs travel free of charge."}
+    assert made["REFUTES"] and not made["NOT ENOUGH INFO"]
+    assert all(claim.startswith("A ticket costs ") and "18 " not in claim for claim in made["REFUTES"])
 
 
 def test_a_claim_without_its_sentences_is_left_open(tmp_path: Path) -> None:

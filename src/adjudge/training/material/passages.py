@@ -20,16 +20,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from adjudge.data.clauses import split_by_rules
 from adjudge.data.text import title_with_context
-from adjudge.retrieval.context import contexts
+from adjudge.retrieval.context import contexts, needs_context
+from adjudge.training.material.rules import change_month, change_number, negate
 from adjudge.training.material.text import find_words
 from adjudge.training.material.written import LABELS, Block, read_blocks
 from adjudge.types import Evidence, Example, Label, Sentence
 
 COPIES = 1
 """Sentences of a document that are claims themselves, word for word, in each view of it."""
+PARTS = 4
+"""Sentences of a document of which a part is a claim, and the same part with a number, a month or a ``not`` changed."""
+LEAST_WORDS = 4
 BY_WORDS = 0.7
 """The share of the other sentences that are those which share most words with the claim; the rest is drawn."""
+_TAIL = re.compile(r", (?:which|who|where) [^,;]+\.$")
 _SENTENCE = re.compile(r"(\d+): *(\S.*)")
 _CLAIM = re.compile(r"([SRN])((?: \d+)+): *(\S.*)")
 _EXPECTED = (
@@ -86,7 +92,7 @@ def _parse(block: Block) -> Document:
 def passage_views(
     document: Document, rng: random.Random, *, titles: float, among: float, removed: float, most: int
 ) -> list[Example]:
-    """Every claim of a document and a few copies of its sentences, each in a view drawn at random.
+    """Every claim of a document, and a few copies and parts of its sentences, each in a view drawn at random.
 
     Args:
         document: what the claims are about.
@@ -97,20 +103,44 @@ def passage_views(
         most: sentences shown at most.
     """
     titled = rng.random() < titles
-    drawn = rng.sample(range(len(document.sentences)), min(COPIES, len(document.sentences)))
+    numbers = range(len(document.sentences))
+    drawn = rng.sample(numbers, min(COPIES, len(numbers)))
     copies = [Claim(document.sentences[number], Label.SUPPORTS, (number,)) for number in drawn]
+    parts = [
+        claim
+        for number in rng.sample(numbers, min(PARTS, len(numbers)))
+        for claim in _part_claims(document.sentences[number], number, rng)
+    ]
     examples = []
-    for index, claim in enumerate([*document.claims, *copies]):
+    for index, claim in enumerate([*document.claims, *copies, *parts]):
         is_removed = claim.label is not Label.NOT_ENOUGH_INFO and rng.random() < removed
         label = Label.NOT_ENOUGH_INFO if is_removed else claim.label
-        numbers = [] if is_removed else list(claim.deciding)
+        shown = [] if is_removed else list(claim.deciding)
         if is_removed or rng.random() < among:
-            wanted = rng.randint(min(len(numbers) + 1, most), most)
-            numbers += _others(document, claim, set(claim.deciding), wanted - len(numbers), rng)
-        rng.shuffle(numbers)
-        evidence = tuple(_evidence(document, number, titled) for number in numbers)
+            wanted = rng.randint(min(len(shown) + 1, most), most)
+            shown += _others(document, claim, set(claim.deciding), wanted - len(shown), rng)
+        rng.shuffle(shown)
+        evidence = tuple(_evidence(document, number, titled) for number in shown)
         examples.append(Example(f"{document.name}/{index}", claim.text, evidence, label.value))
     return examples
+
+
+def _part_claims(sentence: str, number: int, rng: random.Random) -> Iterator[Claim]:
+    """A part of a sentence, which it supports, and the same part changed, which it refutes."""
+    texts = [part.text for piece in sentence.split("; ") for part in split_by_rules(_as_sentence(piece))]
+    texts += [_TAIL.sub(".", sentence)]
+    usable = [t for t in texts if t != sentence and len(t.split()) >= LEAST_WORDS and not needs_context(t)]
+    if not usable:
+        return
+    part = rng.choice(usable)
+    yield Claim(part, Label.SUPPORTS, (number,))
+    changed = [text for rule in (change_number, change_month, negate) if (text := rule(part, rng))]
+    if changed:
+        yield Claim(rng.choice(changed), Label.REFUTES, (number,))
+
+
+def _as_sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
 
 
 def _others(
