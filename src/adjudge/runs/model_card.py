@@ -28,6 +28,8 @@ _MIXED_HELD = " by page, claim and sentence, from every source"
 _FEVER_LIMITS = """\
 - FEVER's claims are short, made by altering Wikipedia sentences, and many give themselves away (a negation is mostly
   false). On other kinds of claims and texts expect less than the figures above, and measure."""
+_CONTEXT = "a sentence that begins with a pronoun or the like is read after the one before it, where search knows it."
+_NO_CONTEXT = "what pronouns stand for is lost unless the page's title says it."
 _MIXED_LIMITS = """\
 - On kinds of claims that no source resembles, expect what the test files above show for other people's sets rather than
   the held-out figures: sources give themselves away, and a model learns that too. Measure on your own."""
@@ -40,6 +42,7 @@ def model_card(settings: RunSettings, report: ExportReport, mix: MixSettings | N
     return template.format(
         data=_FEVER_DATA if mix is None else _mixed_data(mix),
         held_out_by=_FEVER_HELD if mix is None else _MIXED_HELD,
+        pronouns=_CONTEXT if settings.model.context else _NO_CONTEXT,
         limits=_FEVER_LIMITS if mix is None else _MIXED_LIMITS,
         kind=settings.model.kind,
         backbone=settings.model.backbone,
@@ -55,9 +58,11 @@ def model_card(settings: RunSettings, report: ExportReport, mix: MixSettings | N
 
 
 def _recipe(settings: RunSettings) -> str:
-    """The settings without the places of files, which are the user's."""
+    """The settings without the places of files and folders, which are the user's."""
     data = settings.data.model_copy(update=dict.fromkeys(FILES))
-    return to_toml(settings.model_copy(update={"data": data}))
+    init = settings.model.init and Path(settings.model.init).name
+    model = settings.model.model_copy(update={"init": init})
+    return to_toml(settings.model_copy(update={"data": data, "model": model}))
 
 
 def _mixed_data(mix: MixSettings) -> str:
