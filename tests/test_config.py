@@ -49,6 +49,7 @@ CHANGED: dict[str, dict[str, Any]] = {
         "dropout": 0.0,
         "backbone_dropout": 0.2,
         "titles": False,
+        "context": True,
         "adapters": 8,
         "options": {"attention_size": 64, "released": True},
     },

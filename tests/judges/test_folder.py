@@ -168,6 +168,7 @@ CHANGED: dict[str, Any] = {
     "dropout": 0.5,
     "backbone_dropout": 0.5,
     "titles": False,
+    "context": True,
     "options": {"attention_size": 7},
     "adapters": 2,  # of which the random start moves the head's
 }
@@ -181,7 +182,7 @@ def test_every_model_setting_changes_the_verdict(key: str, tmp_path: Path):
         tokenizer.save_pretrained(tmp_path)
     evidence = (
         Evidence("a sentence of more than sixteen tokens", page="Title"),
-        Evidence("short", page="Title"),
+        Evidence("short", page="Title", context="a sentence before"),
     )
 
     def verdict(**settings: Any) -> torch.Tensor:
