@@ -9,14 +9,30 @@ from adjudge.types import Sentence
 
 
 @pytest.mark.parametrize(
-    "text", ["It stands 41 metres tall.", "She was born in 1901.", "“They left.”", "The company grew."]
+    "text",
+    [
+        "It stands 41 metres tall.",
+        "She was born in 1901.",
+        "“They left.”",
+        "The company grew.",
+        "There he met Ada.",
+    ],
 )
 def test_a_pronoun_needs_context(text: str) -> None:
     assert needs_context(text)
 
 
 @pytest.mark.parametrize(
-    "text", ["Italy is a country.", "Rain fell.", "The companion left.", "Hers was red.", ""]
+    "text",
+    [
+        "Italy is a country.",
+        "Rain fell.",
+        "The companion left.",
+        "Hers was red.",
+        "",
+        "There are nine crossings a day.",
+        "There was a ford.",
+    ],
 )
 def test_a_sentence_that_names_its_subject_does_not(text: str) -> None:
     assert not needs_context(text)

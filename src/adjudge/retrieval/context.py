@@ -11,7 +11,8 @@ MAX_CONTEXT = 300
 """Characters kept of the sentence before."""
 
 _PRONOUN = re.compile(
-    r"\W*(?:(?:it|he|she|they|its|his|her|their|this|these|those|both|neither|here|there)\b"
+    r"\W*(?:(?:it|he|she|they|its|his|her|their|this|these|those|both|neither|here)\b"
+    r"|there\b(?! (?:is|are|was|were|has|have|had|will|would|may|can|must|should)\b)"  # "there are" names no place
     r"|(?:the|that) (?:company|firm|group|team|club|band|city|town|village|country|state|river|building|church|"
     r"school|university|film|movie|series|show|book|novel|album|song|game|ship|museum|museum's|study|trial|"
     r"project|programme|program|latter|former|same|actor|actress|author|singer|player|couple|family)\b)",
