@@ -13,6 +13,7 @@ import argparse
 import json
 import os
 import random
+import shutil
 import signal
 import statistics
 import subprocess
@@ -74,7 +75,9 @@ class Server:
     """``adjudge serve`` in a process of its own."""
 
     def __init__(self, folder: Path, options: list[str]) -> None:
-        command = [sys.executable, "-m", "adjudge", "serve", "--port", "0", "--corpus", str(DOCUMENTS)]
+        # A copy: a folder given as a corpus keeps its index in itself.
+        documents = shutil.copytree(DOCUMENTS, folder / "documents")
+        command = [sys.executable, "-m", "adjudge", "serve", "--port", "0", "--corpus", str(documents)]
         command += ["--data-dir", str(folder / "data"), "--runs", str(folder / "runs"), *options]
         self._log = (folder / "log").open("w+")
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self._log, text=True)
