@@ -181,7 +181,7 @@ fever-judge: $(READY)  ## retrain the model `fever`, on FEVER's claims alone (83
 		--out $(FEVER_RUN)-third --resume
 
 .PHONY: small-judge
-small-judge: $(READY)  ## retrain the model `small`, by many sources, from `fever` (an hour of one core, resumable)
+small-judge: $(READY)  ## retrain the model `small`, by many sources, from `fever` (about 90 minutes of one core, resumable)
 	[ -e $(SMALL_RUN)-mix/held_out.jsonl.gz ] || \
 		$(BIN)/adjudge data mix judges --data $(DATA) --data reproductions --out $(SMALL_RUN)-mix
 	$(BIN)/adjudge train --preset small-judge --train $(SMALL_RUN)-mix/train.jsonl.gz \

@@ -83,7 +83,7 @@ def train(arm: Arm, data: Path, out: Path, examples: int) -> Path:
             examples,
             *left_out,
         )
-    if not (run / "scores.json").exists():
+    if not (run / "manifest.json").exists():
         call(
             *("train", "--preset", "small-judge", "--train", mix / "train.jsonl.gz"),
             *("--dev", out / "mix-all" / "held_out.jsonl.gz", "--set", f"data.dev_limit={CHOOSING}"),
