@@ -1,10 +1,10 @@
 """What each source of the judges' mix brings, CE beside SR with weighting: python reproductions/sources.py DATA OUT.
 
-DATA holds ``fever/``, ``pairs/`` and ``scifact/``. Every arm is the small encoder, begun from the model `fever` and
-trained on the same number of examples in one pass: the whole mix, the mix without some sources (the shares of the
-others grow), and the whole mix under SR with class weights, over some seeds. All are judged on the same held-out
-examples, those of the whole mix; 200 of them choose each arm's checkpoint and are left out of the figures. Given again,
-it goes on where it stopped.
+DATA holds ``fever/``, ``pairs/`` and ``scifact/``. Every arm is the small encoder, begun from the model `fever`; its
+two upper layers and the head are trained on the same number of examples in one pass: the whole mix, the mix without some
+sources (the shares of the others grow), or the whole mix under SR with class weights, over some seeds. All are judged
+on the same held-out examples, the first 2,000 of the whole mix; 200 of them choose each arm's checkpoint and are left
+out of the figures. Given again, it goes on where it stopped.
 """
 
 from __future__ import annotations
@@ -36,6 +36,10 @@ PAIRS = (
     "wice_partial",
 )
 CHOOSING = 200
+FROZEN = 4
+"""Of the six layers; those above are trained."""
+LAST = 2000
+"""Held-out examples are judged up to this one."""
 SR = ("--objective", "sr", "--lam", "0.25", "--beta", "0.9999")
 
 
@@ -46,9 +50,12 @@ class Arm(NamedTuple):
     seed: int = 0
 
 
-def list_arms(seeds: int) -> list[Arm]:
-    """The whole mix and what is left out of it, then the objectives over the seeds."""
-    arms = [
+def list_arms(part: str, seeds: int) -> list[Arm]:
+    """The whole mix and what is left out of it, or CE and SR with weighting on the whole mix over the seeds."""
+    if part == "objectives":
+        objectives = [Arm("all sources"), Arm("SR + weighting", options=SR)]
+        return [arm._replace(seed=seed) for seed in range(seeds) for arm in objectives]
+    return [
         Arm("all sources"),
         Arm("without passages", ("passages",)),
         Arm("without written", ("written",)),
@@ -57,10 +64,6 @@ def list_arms(seeds: int) -> list[Arm]:
         Arm("without other people's pairs", PAIRS),
         Arm("without FEVER", ("fever",)),
     ]
-    for seed in range(seeds):
-        arms += [Arm("all sources", seed=seed)] if seed else []
-        arms.append(Arm("SR + weighting", options=SR, seed=seed))
-    return arms
 
 
 def train(arm: Arm, data: Path, out: Path, examples: int) -> Path:
@@ -87,7 +90,9 @@ def train(arm: Arm, data: Path, out: Path, examples: int) -> Path:
         call(
             *("train", "--preset", "small-judge", "--train", mix / "train.jsonl.gz"),
             *("--dev", out / "mix-all" / "held_out.jsonl.gz", "--set", f"data.dev_limit={CHOOSING}"),
-            *("--set", "training.eval_every=60", "--seed", arm.seed, *arm.options, "--out", run, "--resume"),
+            *("--set", f"training.freeze_layers={FROZEN}", "--set", "training.cache_frozen=true"),
+            *("--cache", out / "cache", "--set", "training.eval_every=60", "--seed", arm.seed),
+            *(*arm.options, "--out", run, "--resume"),
         )
     return run
 
@@ -100,7 +105,7 @@ def judge(run: Path, held_out: Path) -> dict[str, float]:
     """Label accuracy by source, over all, and how often SUPPORTS and REFUTES are confused."""
     stored = run / "held-out.json"
     if not stored.exists():
-        examples = list(read_examples(held_out))[CHOOSING:]
+        examples = list(read_examples(held_out))[CHOOSING:LAST]
         verdicts = Verifier.load(run).classify_many(examples)
         right: dict[str, list[bool]] = defaultdict(list)
         turned: list[bool] = []
@@ -123,13 +128,14 @@ def main() -> None:
     )
     parser.add_argument("data", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--examples", type=int, default=4000)
+    parser.add_argument("--part", choices=("sources", "objectives"), default="sources")
+    parser.add_argument("--examples", type=int, default=3000)
     parser.add_argument("--seeds", type=int, default=3, help="of CE and of SR on all sources")
     options = parser.parse_args()
     columns = ["all", "turned round", "fever", "vitaminc", "written", "passages", *RULES, *PAIRS[1:]]
     print("| arm | seed |", " | ".join(columns), "|")
     print("|---|--:|" + "--:|" * len(columns))
-    for arm in list_arms(options.seeds):
+    for arm in list_arms(options.part, options.seeds):
         run = train(arm, options.data, options.out, options.examples)
         figures = judge(run, options.out / "mix-all" / "held_out.jsonl.gz")
         cells = [f"{figures[column]:.1f}" if column in figures else "" for column in columns]
