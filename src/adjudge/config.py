@@ -232,6 +232,10 @@ class TrainingSettings(BaseModel):
         True, description="a new order every epoch; else the file's, as a mix has it"
     )
 
+    precision: Literal["auto", "fp32", "bf16"] = Field(
+        "auto",
+        description="of matrix products; auto: bf16 on a GPU, fp32 on a CPU. bf16 needs a CPU that multiplies it",
+    )
     recompute: bool = Field(
         False, description="compute each layer again in the backward pass: less memory, more time"
     )

@@ -29,6 +29,18 @@ def test_values_and_gradients_are_those_of_the_formula():
         torch.testing.assert_close(mine, theirs, atol=1e-4, rtol=1e-4)
 
 
+def test_under_autocast_products_are_in_half_precision_and_gradients_in_single():
+    layer, x = adapted(), torch.randn(64, 12)
+    exact = torch.autograd.grad(layer(x).square().mean(), [layer.down, layer.up, layer.bias])
+    with torch.autocast("cpu", torch.bfloat16):
+        y = layer(x)
+    assert y.dtype is torch.bfloat16
+    half = torch.autograd.grad(y.float().square().mean(), [layer.down, layer.up, layer.bias])
+    for mine, theirs in zip(half, exact, strict=True):  # bfloat16 has eight bits: two to three digits
+        assert mine.dtype is torch.float32
+        torch.testing.assert_close(mine, theirs, atol=0.03 * float(theirs.abs().max()), rtol=0)
+
+
 def test_the_first_layer_of_a_model_needs_no_gradient_of_its_input():
     layer = adapted()
     layer(torch.randn(5, 12)).sum().backward()

@@ -276,6 +276,7 @@ CHANGED: dict[str, Any] = {
     "seed": 9,
     "shuffle_evidence": False,
     "shuffle_claims": False,
+    "precision": "bf16",
     "recompute": True,
 }
 """But for mixup, which only some heads take (tests/training/test_mixup.py)."""

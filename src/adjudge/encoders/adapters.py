@@ -35,7 +35,8 @@ class AdaptedLinear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """(…, inputs) → (…, outputs)."""
-        return linear_with_adapter(x, self.weight, self.down, self.up) + self.bias
+        mapped = linear_with_adapter(x, self.weight, self.down, self.up)
+        return mapped + self.bias.to(mapped.dtype)
 
     def merge(self) -> nn.Linear:
         """The same map as a plain layer."""
@@ -72,19 +73,21 @@ class _LinearWithAdapter(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, down: Tensor, up: Tensor) -> Tensor:
+        if torch.is_autocast_enabled(x.device.type):
+            x = x.to(torch.get_autocast_dtype(x.device.type))
         ctx.save_for_backward(x, weight, down, up)
-        return linear(x, _merged(weight, down, up))
+        return linear(x, _merged(weight, down, up).to(x.dtype))
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, None, Tensor, Tensor]:
         x, weight, down, up = ctx.saved_tensors
         (dy,) = gradients
-        dx = dy @ _merged(weight, down, up) if ctx.needs_input_grad[0] else None
+        dx = dy @ _merged(weight, down, up).to(dy.dtype) if ctx.needs_input_grad[0] else None
         rows, errors = x.flatten(0, -2), dy.flatten(0, -2)  # (T, inputs), (T, outputs)
-        d_up = SCALE * errors.T @ (rows @ down.T)  # (outputs, rank)
-        d_down = SCALE * (errors @ up).T @ rows  # (rank, inputs)
-        return dx, None, d_down, d_up
+        d_up = SCALE * errors.T @ (rows @ down.T.to(x.dtype))  # (outputs, rank)
+        d_down = SCALE * (errors @ up.to(x.dtype)).T @ rows  # (rank, inputs)
+        return dx, None, d_down.to(down.dtype), d_up.to(up.dtype)
 
 
 linear_with_adapter: Callable[[Tensor, Tensor, Tensor, Tensor], Tensor] = _LinearWithAdapter.apply

@@ -85,8 +85,9 @@ def attend(
     """Attention inside each row, rows of equal length together: (T, d) each → (T, d).
 
     Without padding there is no mask, which on a GPU lets flash attention be chosen; ``bias`` (h, L, L), for the
-    longest row, is added to the scores.
+    longest row, is added to the scores. On a CPU plain products in half precision take a quarter of its time.
     """
+    is_plain = query.device.type == "cpu" and query.dtype is torch.bfloat16
     sizes = [rows * length for rows, length in packing.spans]
     parts = []
     for (rows, length), *packed in zip(
@@ -94,10 +95,10 @@ def attend(
     ):
         q, k, v = (part.view(rows, length, heads, -1).transpose(1, 2) for part in packed)  # (R, h, L, d / h)
         added = None if bias is None else bias[None, :, :length, :length].expand(rows, -1, -1, -1)
-        if dropout and native.is_usable_on(q):
+        if is_plain or (dropout and native.is_usable_on(q)):
             scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
             weights = (scores if added is None else scores + added).softmax(-1)
-            read = drop(weights, dropout) @ v
+            read = drop(weights.to(v.dtype), dropout) @ v
         else:
             read = scaled_dot_product_attention(q, k, v, attn_mask=added, dropout_p=dropout)
         parts.append(read.transpose(1, 2).reshape(rows * length, -1))

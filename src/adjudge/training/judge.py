@@ -119,7 +119,7 @@ class JudgeTask:
             gold = data.gold(part).to(device)
             if settings.mixup:
                 batch = mix_claims(batch, settings.mixup, shuffle)
-            with mixed_precision(device):
+            with mixed_precision(device, settings.precision):
                 log_probs: Tensor = self.module(batch).log_probs
             loss: Tensor = batch.share * objective(log_probs, gold, total=total)
             if batch.partner is not None:

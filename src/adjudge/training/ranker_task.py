@@ -68,7 +68,7 @@ class RankerTask(Generic[Claims]):
         device = device_of(self.module)
         values = torch.zeros(3, device=device)  # loss, pairs right, pairs
         for part in chunks(workers.share(claims), self.batch_size):
-            with mixed_precision(device):
+            with mixed_precision(device, settings.precision):
                 sums = self.sums(self.data, part)
             (sums[0] / len(claims)).backward()
             values += sums.detach()
