@@ -25,14 +25,15 @@ from adjudge.encoders.quantised import is_faster
 from adjudge.retrieval import Index, build_index
 from adjudge.retrieval.vectors import Floats, embedded_text
 from harness import machine, side_by_side, table
+from shelf import hugging_face, hugging_face_tokenizer
 
 BATCH = 32
 
 
 def padded(texts: Sequence[str], by_length: bool = False) -> Callable[[], Floats]:
     """The plain way: tokenizer, padding, the whole encoder with a mask, the mean of the real tokens."""
-    encoder, tokenizer = load_encoder("minilm")
-    encoder.eval()
+    own, own_tokenizer = load_encoder("minilm")
+    encoder, tokenizer = hugging_face(own), hugging_face_tokenizer(own_tokenizer)
     order = sorted(range(len(texts)), key=lambda n: len(texts[n])) if by_length else list(range(len(texts)))
 
     @torch.inference_mode()

@@ -37,13 +37,14 @@ from adjudge.judges.folder import load_model
 from adjudge.judges.predict import log_probabilities, predict
 from adjudge.judges.row_model import RowJudge, build
 from adjudge.objectives.loss import Objective
-from adjudge.training.loop import make_optimizer
+from adjudge.training.loop import make_optimizer, mixed_precision
 from adjudge.types import FEVER_LABELS, Example
 from dynamic import Dynamic
 from harness import (
     available_mb,
     gemm_peak,
     machine,
+    multiplies_bf16,
     peak_memory,
     ratio,
     resident_mb,
@@ -53,11 +54,13 @@ from harness import (
 from published import ROWS, Batcher, Published
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "fever"
-PUBLISHED, WITHOUT_GRADIENTS, PLAIN, OURS, FROZEN, INT16 = (
+PUBLISHED, WITHOUT_GRADIENTS, PLAIN, PLAIN_BF16, OURS, OURS_BF16, FROZEN, INT16 = (
     "published",
     "published, gradients off",
     "hugging face",
+    "hugging face, bf16",
     "adjudge",
+    "adjudge, bf16",
     "adjudge, half frozen",
     "adjudge int16",
 )
@@ -142,14 +145,18 @@ def trainers(bench: Bench, cache: Path, alone: str | None = None) -> dict[str, C
     gold = torch.tensor([FEVER_LABELS.index(e.label or "") for e in claims])
     objective = Objective("sr", lam=0.25)
 
-    def stepper(module: torch.nn.Module, log_probs: Callable[[], Any], fused: bool) -> Callable[[], None]:
+    def stepper(
+        module: torch.nn.Module, log_probs: Callable[[], Any], fused: bool, precision: str = "fp32"
+    ) -> Callable[[], None]:
         optimizer: torch.optim.Optimizer = torch.optim.AdamW(module.parameters(), lr=1e-9, foreach=False)
         if fused:
             optimizer = make_optimizer(module, TrainingSettings(lr=1e-9))
 
         def step() -> None:
             module.train()
-            objective(log_probs(), gold).backward()
+            with mixed_precision(torch.device("cpu"), precision):
+                answers = log_probs()
+            objective(answers, gold).backward()
             torch.nn.utils.clip_grad_norm_(module.parameters(), 1.0)
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
@@ -163,15 +170,15 @@ def trainers(bench: Bench, cache: Path, alone: str | None = None) -> dict[str, C
         theirs = Published(with_plain_dropout(module if alone else copy.deepcopy(module)))
         return stepper(theirs, lambda: theirs(*bench.batcher(claims)), fused=False)
 
-    def plain() -> Callable[[], None]:
+    def plain(precision: str = "fp32") -> Callable[[], None]:
         own = with_plain_dropout(module if alone else copy.deepcopy(module))
         theirs = Dynamic(own, bench.model.writer.tokenizer)
-        return stepper(theirs, lambda: theirs(claims), fused=False)
+        return stepper(theirs, lambda: theirs(claims), fused=False, precision=precision)
 
-    def whole() -> Callable[[], None]:
+    def whole(precision: str = "fp32") -> Callable[[], None]:
         ours = module if alone else copy.deepcopy(module)
         data = tokenize(claims, bench.model.writer, FEVER_LABELS)
-        return stepper(ours, lambda: ours(data.batch(order)).log_probs, fused=True)
+        return stepper(ours, lambda: ours(data.batch(order)).log_probs, fused=True, precision=precision)
 
     def half_frozen() -> Callable[[], None]:
         torch.manual_seed(0)
@@ -180,6 +187,8 @@ def trainers(bench: Bench, cache: Path, alone: str | None = None) -> dict[str, C
         return stepper(ours, lambda: ours(data.batch(order)).log_probs, fused=True)
 
     sides = {PUBLISHED: published, PLAIN: plain, OURS: whole, FROZEN: half_frozen}
+    if multiplies_bf16():
+        sides |= {PLAIN_BF16: lambda: plain("bf16"), OURS_BF16: lambda: whole("bf16")}
     return {side: make() for side, make in sides.items() if alone in (None, side)}
 
 

@@ -33,7 +33,7 @@ from adjudge.judges.folder import load_model
 from adjudge.judges.predict import log_probabilities
 from adjudge.judges.row_model import RowJudge
 from harness import machine, side_by_side, table
-from shelf import hugging_face
+from shelf import hugging_face, merged_encoder
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "fever" / "dev_gold.jsonl.gz"
 FP32 = "adjudge fp32"
@@ -107,7 +107,7 @@ def with_onnx(judge: RowJudge, folder: Path) -> dict[str, RowJudge]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         torch.onnx.export(
-            _States(hugging_face(judge)).eval(),
+            _States(hugging_face(merged_encoder(judge))).eval(),
             (ids, torch.ones_like(ids), torch.zeros_like(ids)),
             folder / "fp32.onnx",
             dynamo=True,

@@ -11,8 +11,10 @@ from torch.nn.functional import log_softmax, normalize
 
 from adjudge.data.text import clean_text, page_title
 from adjudge.encoders.kernels import kernel_grid
+from adjudge.encoders.tokenizing import FastTokenizer
 from adjudge.judges.kgat import KGAT
 from adjudge.types import Example
+from shelf import hugging_face, hugging_face_tokenizer, without_backbone
 
 ABSENT = -1e30
 
@@ -20,9 +22,10 @@ ABSENT = -1e30
 class Dynamic(nn.Module):
     """KGAT on the weights of ``kgat``: all sentences of a batch in one padded encoder call, all pairs at once."""
 
-    def __init__(self, kgat: KGAT, tokenizer: Any) -> None:
+    def __init__(self, kgat: KGAT, tokenizer: FastTokenizer) -> None:
         super().__init__()
-        self.kgat, self.tokenizer = kgat, tokenizer
+        self.encoder, self.kgat = hugging_face(kgat.backbone.encoder), without_backbone(kgat)
+        self.tokenizer = hugging_face_tokenizer(tokenizer)
         means, sigmas = kernel_grid()
         self.register_buffer("means", torch.tensor(means))
         self.register_buffer("sigmas", torch.tensor(sigmas))
@@ -34,7 +37,7 @@ class Dynamic(nn.Module):
         inputs = self.tokenizer(
             claims, texts, padding=True, truncation=True, max_length=130, return_tensors="pt"
         )
-        output = self.kgat.backbone.encoder(**inputs)
+        output = self.encoder(**inputs)
         slots = max(len(example.evidence) for example in examples)
         row_of = torch.zeros(len(examples), slots, dtype=torch.long)
         present = torch.zeros(len(examples), slots, dtype=torch.bool)

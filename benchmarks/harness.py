@@ -122,6 +122,14 @@ def available_mb() -> float:
     return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("MemAvailable"))
 
 
+def multiplies_bf16() -> bool:
+    """Whether this processor has instructions for products of bfloat16."""
+    try:
+        return any(name in Path("/proc/cpuinfo").read_text() for name in ("avx512_bf16", "amx_bf16"))
+    except OSError:
+        return False
+
+
 def machine() -> dict[str, Any]:
     """What the figures were measured on."""
     try:

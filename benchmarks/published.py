@@ -18,8 +18,10 @@ from torch.nn.functional import log_softmax, normalize
 from adjudge.data.text import clean_text, page_title
 from adjudge.encoders.kernels import kernel_grid
 from adjudge.encoders.rows import share_budget
+from adjudge.encoders.tokenizing import FastTokenizer
 from adjudge.judges.kgat import KGAT
 from adjudge.types import Example
+from shelf import hugging_face, hugging_face_tokenizer, without_backbone
 
 ROWS, TOKENS = 5, 130
 
@@ -61,7 +63,8 @@ class SlowTokenizer:
 class Batcher:
     """Examples → ids, masks and segments (B, 5, 130), tokenised anew for every batch."""
 
-    def __init__(self, fast: Any) -> None:
+    def __init__(self, tokenizer: FastTokenizer) -> None:
+        fast = hugging_face_tokenizer(tokenizer)
         self.tokenize = SlowTokenizer(fast)
         self.start, self.end, self.pad = fast.cls_token_id, fast.sep_token_id, fast.pad_token_id
 
@@ -98,7 +101,7 @@ class Published(nn.Module):
 
     def __init__(self, kgat: KGAT) -> None:
         super().__init__()
-        self.kgat = kgat
+        self.encoder, self.kgat = hugging_face(kgat.backbone.encoder), without_backbone(kgat)
         means, sigmas = kernel_grid()
         self.register_buffer("means", torch.tensor(means))
         self.register_buffer("sigmas", torch.tensor(sigmas))
@@ -112,7 +115,7 @@ class Published(nn.Module):
         flat = mask.flatten(0, 1)
         # As BERT used to: where all is masked, the softmax sees equal summands and attends to all.
         added = (1.0 - flat[:, None, None, :].float()).expand(-1, 1, TOKENS, -1) * -10000.0
-        output = self.kgat.backbone.encoder(
+        output = self.encoder(
             input_ids=ids.flatten(0, 1), attention_mask=added, token_type_ids=segments.flatten(0, 1)
         )
         return output.last_hidden_state, output.pooler_output

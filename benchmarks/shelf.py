@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import os
 import sys
+import tempfile
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,6 +18,7 @@ from torch import Tensor, nn
 
 from adjudge.encoders.backbone import Encoded
 from adjudge.encoders.batch import Batch
+from adjudge.encoders.tokenizing import FastTokenizer
 from adjudge.judges.row_model import RowJudge
 
 Run = Callable[[dict[str, Tensor]], Tensor]
@@ -46,15 +48,36 @@ def on_shelf(judge: RowJudge, run: Run) -> RowJudge:
     return replace(judge, module=module)
 
 
-def hugging_face(judge: RowJudge) -> nn.Module:
-    """Hugging Face's own encoder with the judge's weights, adapters merged."""
+def hugging_face(own: Any) -> nn.Module:
+    """Hugging Face's own encoder with the weights of ours."""
     from transformers import AutoConfig, AutoModel
 
+    encoder: nn.Module = AutoModel.from_config(AutoConfig.for_model(**own.config.values))
+    encoder.load_state_dict(own.state_dict(), strict=False)
+    return encoder.eval()
+
+
+def merged_encoder(judge: RowJudge) -> Any:
+    """A copy of a judge's encoder, adapters merged."""
     backbone = copy.deepcopy(judge.module.backbone)
     backbone.merge_adapters()
-    encoder: nn.Module = AutoModel.from_config(AutoConfig.for_model(**backbone.encoder.config.values))
-    encoder.load_state_dict(backbone.encoder.state_dict(), strict=False)
-    return encoder.eval()
+    return backbone.encoder
+
+
+def hugging_face_tokenizer(tokenizer: FastTokenizer) -> Any:
+    """Hugging Face's own, from the same files."""
+    from transformers import AutoTokenizer
+
+    with tempfile.TemporaryDirectory() as folder:
+        tokenizer.save_pretrained(folder)
+        return AutoTokenizer.from_pretrained(folder)
+
+
+def without_backbone(module: nn.Module) -> Any:
+    """A module that shares all parts but the backbone, so that another encoder can stand before them."""
+    head = copy.copy(module)
+    head._modules = {name: part for name, part in module._modules.items() if name != "backbone"}
+    return head
 
 
 class States(nn.Module):
@@ -156,7 +179,7 @@ def shelf_judges(judge: RowJudge, folder: Path, threads: int, with_compile: bool
     """The judge on every runtime that is installed."""
     os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_VNNI")
     has_segments = judge.module.backbone.has_segments
-    encoder = hugging_face(judge)
+    encoder = hugging_face(merged_encoder(judge))
     judges = {"hugging face": on_shelf(judge, run_hugging_face(encoder))}
     if with_compile:
         compiled = torch.compile(States(copy.deepcopy(encoder)), dynamic=True)
@@ -189,8 +212,9 @@ def cross_encoder(judge: RowJudge, tokenizer: Any) -> Any:
 
     config = AutoConfig.for_model(**judge.module.backbone.encoder.config.values, num_labels=3)
     model = AutoModelForSequenceClassification.from_config(config)
-    getattr(model, model.base_model_prefix).load_state_dict(hugging_face(judge).state_dict(), strict=False)
-    import tempfile
+    getattr(model, model.base_model_prefix).load_state_dict(
+        hugging_face(merged_encoder(judge)).state_dict(), strict=False
+    )
 
     with tempfile.TemporaryDirectory() as folder:
         model.save_pretrained(folder)
