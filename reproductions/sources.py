@@ -1,10 +1,10 @@
 """What each source of the judges' mix brings, CE beside SR with weighting: python reproductions/sources.py DATA OUT.
 
 DATA holds ``fever/``, ``pairs/`` and ``scifact/``. Every arm is the small encoder, begun from the model `fever`; its
-two upper layers and the head are trained on the same number of examples in one pass: the whole mix, the mix without some
-sources (the shares of the others grow), or the whole mix under SR with class weights, over some seeds. All are judged
-on the same held-out examples, the first 2,000 of the whole mix; 200 of them choose each arm's checkpoint and are left
-out of the figures. Given again, it goes on where it stopped.
+two upper layers and the head are trained on the same number of examples in one pass: the whole mix, the mix without
+some sources (the shares of the others grow), or the whole mix under SR with class weights, over some seeds. All are
+judged on the same held-out examples, the first 2,000 of the whole mix; 200 of them choose each arm's checkpoint and are
+left out of the figures. Given again, it goes on where it stopped.
 """
 
 from __future__ import annotations
@@ -66,32 +66,21 @@ def list_arms(part: str, seeds: int) -> list[Arm]:
     ]
 
 
-def train(arm: Arm, data: Path, out: Path, examples: int) -> Path:
+def train(arm: Arm, data: Path, out: Path, examples: int, precision: str) -> Path:
     """The arm's finished run."""
     key = "-".join(arm.without) or "all"
     mix, run = out / f"mix-{key}", out / f"{arm.name.replace(' ', '-')}-{arm.seed}"
     if not (mix / "held_out.jsonl.gz").exists():
         left_out = [option for name in arm.without for option in ("--without", name)]
-        call(
-            "data",
-            "mix",
-            "judges",
-            "--data",
-            data,
-            "--data",
-            HERE,
-            "--out",
-            mix,
-            "--examples",
-            examples,
-            *left_out,
-        )
+        folders = ("--data", data, "--data", HERE)
+        call("data", "mix", "judges", *folders, "--out", mix, "--examples", examples, *left_out)
     if not (run / "manifest.json").exists():
         call(
             *("train", "--preset", "small-judge", "--train", mix / "train.jsonl.gz"),
             *("--dev", out / "mix-all" / "held_out.jsonl.gz", "--set", f"data.dev_limit={CHOOSING}"),
             *("--set", f"training.freeze_layers={FROZEN}", "--set", "training.cache_frozen=true"),
             *("--cache", out / "cache", "--set", "training.eval_every=60", "--seed", arm.seed),
+            *("--set", f"training.precision={precision}"),
             *(*arm.options, "--out", run, "--resume"),
         )
     return run
@@ -131,12 +120,15 @@ def main() -> None:
     parser.add_argument("--part", choices=("sources", "objectives"), default="sources")
     parser.add_argument("--examples", type=int, default=3000)
     parser.add_argument("--seeds", type=int, default=3, help="of CE and of SR on all sources")
+    parser.add_argument(
+        "--precision", default="auto", help="of the training's matrix products; bf16 where it is fast"
+    )
     options = parser.parse_args()
     columns = ["all", "turned round", "fever", "vitaminc", "written", "passages", *RULES, *PAIRS[1:]]
     print("| arm | seed |", " | ".join(columns), "|")
     print("|---|--:|" + "--:|" * len(columns))
     for arm in list_arms(options.part, options.seeds):
-        run = train(arm, options.data, options.out, options.examples)
+        run = train(arm, options.data, options.out, options.examples, options.precision)
         figures = judge(run, options.out / "mix-all" / "held_out.jsonl.gz")
         cells = [f"{figures[column]:.1f}" if column in figures else "" for column in columns]
         print(f"| {arm.name} | {arm.seed} | {' | '.join(cells)} |", flush=True)
