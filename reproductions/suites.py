@@ -2,6 +2,7 @@
 
 behaviour    cases with their sentences given
 ordinary     claims over a folder of ordinary documents, end to end
+second       such claims over other documents, written later
 multifile    claims that need two files, or the sentence before a pronoun, end to end
 office       claims that need a cell, the sentence before a pronoun, two files or a paraphrase, over office files
 paraphrases  is the one sentence that shares no word with the claim among the first five?
@@ -95,6 +96,7 @@ def paraphrases(verifier: Verifier) -> Iterable[tuple[dict[str, Any], Verdict]]:
 SUITES = {
     "behaviour": behaviour,
     "ordinary": lambda verifier: over_documents(verifier, "ordinary"),
+    "second": lambda verifier: over_documents(verifier, "second"),
     "multifile": lambda verifier: over_documents(verifier, "multifile"),
     "office": lambda verifier: over_documents(verifier, "office"),
     "paraphrases": paraphrases,

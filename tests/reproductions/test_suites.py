@@ -30,6 +30,11 @@ def document(path: Path) -> str:
     return html.unescape(re.sub(r"<[^>]+>", "\n", text)) if path.suffix == ".html" else text
 
 
+def words(text: str) -> str:
+    """The words of a text, without what stands between them."""
+    return " ".join(re.findall(r"\w+", text))
+
+
 def duplicates(values: list[str]) -> list[str]:
     return [value for value, count in Counter(values).items() if count > 1]
 
@@ -39,7 +44,7 @@ def normal(text: str) -> str:
     return " ".join(text.casefold().split()).rstrip(".!?")
 
 
-@pytest.mark.parametrize("path", ["behaviour/cases.jsonl", "ordinary/claims.jsonl"])
+@pytest.mark.parametrize("path", ["behaviour/cases.jsonl", "ordinary/claims.jsonl", "second/claims.jsonl"])
 def test_ids_are_unique_labels_valid_and_no_claim_stands_twice(path):
     suite = rows(path)
     assert duplicates([row["id"] for row in suite]) == []
@@ -47,7 +52,7 @@ def test_ids_are_unique_labels_valid_and_no_claim_stands_twice(path):
     assert duplicates([normal(row["claim"]) for row in suite]) == []
 
 
-@pytest.mark.parametrize("path", ["behaviour/cases.jsonl", "ordinary/claims.jsonl"])
+@pytest.mark.parametrize("path", ["behaviour/cases.jsonl", "ordinary/claims.jsonl", "second/claims.jsonl"])
 def test_the_readme_counts_the_labels_of_every_kind(path):
     section = (SUITES / "README.md").read_text("utf-8").split(f"## {path.split('/')[0]}/")[1].split("## ")[0]
     written = re.findall(r"^\| (\w+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|", section, re.M)
@@ -123,6 +128,26 @@ class TestOrdinary:
 def test_content_words_leave_out_function_words_and_endings():
     assert content_words("The dogs stopped; a dog's been stopping.") == {"dog", "stop"}
     assert content_words("Twelve walkers walked the nation's walks.") == {"twelv", "walk", "nation"}
+
+
+class TestSecond:
+    CLAIMS = rows("second/claims.jsonl")
+    TEXTS = {path.name: words(document(path)) for path in (SUITES / "second" / "documents").iterdir()}
+
+    def test_there_are_fifteen_documents_with_twelve_claims_each(self):
+        counts = Counter(claim["document"] for claim in self.CLAIMS)
+        assert counts.keys() == self.TEXTS.keys() and set(counts.values()) == {12}
+
+    def test_kinds_are_those_of_the_behaviour_suite_and_labels_have_their_shares(self):
+        assert {claim["kind"] for claim in self.CLAIMS} == {case["kind"] for case in TestBehaviour.CASES}
+        assert Counter(claim["label"] for claim in self.CLAIMS) == {S: 72, R: 72, N: 36}
+
+    def test_the_deciding_sentences_stand_in_the_document_and_no_claim_copies_one(self):
+        for claim in self.CLAIMS:
+            assert bool(claim["sentences"]) == (claim["label"] != N), claim["id"]
+            for sentence in claim["sentences"]:  # rows of tables are given without their bars
+                assert words(sentence) in self.TEXTS[claim["document"]], claim["id"]
+                assert normal(sentence) != normal(claim["claim"])
 
 
 class TestParaphrases:

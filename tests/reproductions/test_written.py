@@ -11,7 +11,14 @@ from adjudge.training.material.passages import read_passages
 from adjudge.training.material.written import read_written
 
 REPRODUCTIONS = Path(__file__).parents[2] / "reproductions"
-SUITES = ("behaviour/cases", "ordinary/claims", "multifile/claims", "office/claims", "paraphrases/pairs")
+SUITES = (
+    "behaviour/cases",
+    "ordinary/claims",
+    "second/claims",
+    "multifile/claims",
+    "office/claims",
+    "paraphrases/pairs",
+)
 LABELS = ("SUPPORTS", "REFUTES", "NOT ENOUGH INFO")
 
 
