@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,20 @@ def test_the_loss_of_a_step_is_the_mean_over_its_claims():
         singles.append(-scores.log_softmax(dim=0)[claim.gold].logsumexp(dim=0).item())
     assert quality.loss == pytest.approx(sum(singles) / 3, rel=1e-5)
     assert any(p.grad is not None and p.grad.abs().sum() > 0 for p in task.module.parameters())
+
+
+@pytest.mark.parametrize("kind", ["pair", "page", "list"])
+def test_every_kind_trains_in_the_precision_asked_for(kind: str, tmp_path: Path):
+    """bfloat16 keeps two to three digits; through random weights a loss keeps one or two."""
+    torch.set_num_threads(1)
+    losses = {}
+    for precision in ("fp32", "bf16"):
+        training = TRAINING.model_copy(update={"epochs": 1, "precision": precision})
+        train_ranker(EXAMPLES[:4], HELD_OUT[:2], tmp_path / precision, settings(kind), training)
+        [first, *_] = (tmp_path / precision / "metrics.jsonl").read_text().splitlines()
+        losses[precision] = json.loads(first)["loss"]
+    assert losses["bf16"] == pytest.approx(losses["fp32"], rel=0.1)
+    assert losses["bf16"] != losses["fp32"]
 
 
 def test_pages_without_evidence_are_thinned_in_training_alone():

@@ -41,6 +41,18 @@ def test_held_out_claims_beyond_one_part_all_count() -> None:
     assert pair_quality(RANKER.module, sums, [7.0]) == pytest.approx((7.0, 0.5))
 
 
+@pytest.mark.parametrize(("precision", "half"), [("auto", False), ("fp32", False), ("bf16", True)])
+def test_products_are_in_half_precision_where_that_was_asked_for(precision: str, half: bool) -> None:
+    under: list[bool] = []
+
+    def note(data: Sequence[float], claims: Sequence[int]) -> Tensor:
+        under.append(torch.is_autocast_enabled("cpu"))
+        return sums(data, claims)
+
+    RankerTask(RANKER, [1.0], [2.0], note, precision=precision).backward([0], torch.Generator(), Workers())
+    assert under == [half]
+
+
 @pytest.mark.parametrize(("data", "held_out", "what"), [([], [1.0], "training"), ([1.0], [], "held-out")])
 def test_without_claims_there_is_nothing_to_train(
     data: list[float], held_out: list[float], what: str

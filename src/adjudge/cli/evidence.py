@@ -203,7 +203,7 @@ def search(
         )
 
 
-@takes_given(TrainingSettings, "epochs", "batch_size", "accumulation", "lr", "freeze_layers", "seed")
+@takes_given(TrainingSettings, "epochs", "batch_size", "accumulation", "lr", "freeze_layers", "precision", "seed")
 def train_ranker(
     claims: Annotated[
         Path, typer.Argument(help="Training claims with gold evidence (FEVER format or the like).")

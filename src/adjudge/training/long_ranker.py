@@ -89,4 +89,5 @@ def long_task(
         long_claims(examples, ranker.writer, training.seed, thin=True),
         long_claims(held_out, ranker.writer, training.seed, thin=False),
         partial(long_sums, ranker),
+        precision=training.precision,
     )

@@ -146,6 +146,7 @@ def pair_task(
         ranking_data(held_out, ranker.writer, as_used, training.seed),
         partial(pair_sums, ranker),
         training.batch_size,
+        training.precision,
     )
     if cache is None:
         return task

@@ -32,6 +32,7 @@ class RankerTask(Generic[Claims]):
         held_out: claims that choose the checkpoint.
         sums: what its loss makes of some claims.
         batch_size: claims of a forward pass.
+        precision: of matrix products, as ``TrainingSettings`` has it.
     """
 
     ranker: AnyRanker
@@ -39,6 +40,7 @@ class RankerTask(Generic[Claims]):
     held_out: Claims
     sums: Sums[Claims]
     batch_size: int = 1
+    precision: str = "auto"
 
     def __post_init__(self) -> None:
         for what, data in (("training", self.data), ("held-out", self.held_out)):
@@ -68,7 +70,7 @@ class RankerTask(Generic[Claims]):
         device = device_of(self.module)
         values = torch.zeros(3, device=device)  # loss, pairs right, pairs
         for part in chunks(workers.share(claims), self.batch_size):
-            with mixed_precision(device, settings.precision):
+            with mixed_precision(device, self.precision):
                 sums = self.sums(self.data, part)
             (sums[0] / len(claims)).backward()
             values += sums.detach()
