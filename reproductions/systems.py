@@ -1,7 +1,7 @@
 """The files of the systems comparison (docs/results/systems.md): python reproductions/systems.py DATA OUT.
 
 DATA holds ``fever/`` and ``pairs/``. OUT gets, for FEVER and VitaminC, training, tuning and test claims that share no
-claim, HealthVer's test claims, gold groups of FEVER's test claims, and the encoder of the package's small judge as a
+claim, HealthVer's test claims, gold groups of FEVER's test claims, and the encoder of the judge ``fever`` as a
 backbone, so that every model begins from the same fine-tuned encoder and a new head.
 """
 
@@ -18,7 +18,7 @@ from adjudge.io.jsonl import read_json_lines, write_json_lines
 
 Record = dict[str, Any]
 TRAIN, TUNE, TEST = 12_000, 240, 900
-PAIRS_TUNE, PAIRS_TEST = 120, 600
+PAIRS_TUNE, PAIRS_TEST = 240, 600
 
 
 def read(path: Path) -> list[Record]:
@@ -86,14 +86,14 @@ def main(data: Path, out: Path) -> None:
     files["healthver-test"] = split_claims(read(data / "pairs/dev/healthver.jsonl.gz"), [PAIRS_TEST])[0]
     for name, records in files.items():
         write_json_lines(out / f"{name}.jsonl", records)
-    write_encoder(out / "small-encoder")
+    write_encoder(out / "fever-encoder")
 
 
 def write_encoder(folder: Path) -> None:
-    """The encoder of the small judge, without its head, as a backbone."""
+    """The encoder of the judge `fever`, without its head, as a backbone."""
     from adjudge.judges.folder import load_model
 
-    judge = load_model("small")
+    judge = load_model("fever")
     judge.module.backbone.encoder.save_pretrained(folder)
     judge.writer.tokenizer.save_pretrained(folder)
 
