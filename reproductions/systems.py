@@ -46,7 +46,7 @@ def with_lines(records: Iterable[Record], pages: Iterable[Record]) -> list[Recor
     """FEVER's retrieved sentences with the line numbers that their text has on the pages at hand, else −1."""
     lines = {
         page["id"]: {
-            _letters(fields[1]): int(fields[0])
+            to_letters(fields[1]): int(fields[0])
             for line in reversed(page["lines"].split("\n"))
             if len(fields := line.split("\t")) > 1 and fields[1]
         }
@@ -56,7 +56,7 @@ def with_lines(records: Iterable[Record], pages: Iterable[Record]) -> list[Recor
         {
             **record,
             "evidence": [
-                [page, lines.get(page, {}).get(_letters(text), -1), text, score]
+                [page, lines.get(page, {}).get(to_letters(text), -1), text, score]
                 for page, _, text, score in record["evidence"]
             ],
         }
@@ -64,7 +64,8 @@ def with_lines(records: Iterable[Record], pages: Iterable[Record]) -> list[Recor
     ]
 
 
-def _letters(text: str) -> str:
+def to_letters(text: str) -> str:
+    """Letters and digits alone, in which spellings of a sentence agree."""
     return re.sub(r"[^a-z0-9]", "", re.sub(r"-[A-Z]{3}-|-COLON-", "", text).lower())
 
 

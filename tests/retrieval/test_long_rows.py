@@ -118,6 +118,45 @@ def test_the_list_loss_is_minus_the_log_share_of_gold():
     assert list_loss(scores, gold).item() == pytest.approx(-math.log((math.e + math.e**2) / total), abs=1e-6)
 
 
+FIRST = Evidence("g h", "F", 0)
+
+
+@pytest.mark.parametrize("by_page", [True, False])
+def test_in_a_second_hop_the_first_sentence_stands_after_the_claim(by_page: bool):
+    made = writer(by_page)
+    plain, hopped = made.write("it is", SENTENCES), made.write("it is", SENTENCES, FIRST)
+    separator = made.writer.tokenizer.sep_token_id
+    title, text = made._ids(["F"])[0], made._ids(["g h"])[0]
+    for without, row in zip(plain, hopped, strict=True):
+        after = [*title, separator, *text, separator]
+        claim = without.ids[: without.segment]
+        assert row.ids == [*claim, *after, *without.ids[without.segment :]]
+        assert row.segment == len(claim) + len(after)
+        assert row.owners == [*[NOBODY] * row.segment, *without.owners[without.segment :]]
+
+
+@pytest.mark.parametrize("max_length", [16, 17, 18, 24, 33, 64])
+def test_a_first_sentence_of_any_length_leaves_room_for_those_that_are_scored(max_length: int):
+    made = writer(by_page=True, max_length=max_length)
+    long = "a b c d e " * 20
+    rows = made.write(
+        long, [Evidence(long, "P P P P " * 9, 0), Evidence("f", "Q", 1)], Evidence(long, long, 2)
+    )
+    assert all(len(row.ids) == len(row.owners) <= max_length for row in rows)
+    assert {owner for row in rows for owner in row.owners} == {NOBODY, 0, 1}
+
+
+def test_a_score_after_a_sentence_is_that_of_its_row():
+    made = ranker("page")
+    [alone], [after] = (made.score_after(["it is"], [first], [SENTENCES[:1]])[0] for first in (None, FIRST))
+    assert alone == made.score_many(["it is"], [SENTENCES[:1]])[0][0] != after
+    [row] = made.writer.write("it is", SENTENCES[:1], FIRST)
+    with torch.inference_mode():
+        tokens = made.module.eval()(long_batch([row], made.writer.writer.pad)[0])[0].tolist()
+    owned = [score for score, owner in zip(tokens, row.owners, strict=True) if owner == 0]
+    assert after == pytest.approx(1 / (1 + math.exp(-sum(owned) / len(owned))), abs=1e-5)
+
+
 @pytest.mark.parametrize("kind", ["page", "list"])
 def test_a_long_ranker_is_saved_loaded_and_selected_by_its_folder(kind: str, tmp_path: Path):
     made = ranker(kind)

@@ -205,5 +205,15 @@ class TestRankingExamples:
         (example,) = ranking_examples([GOLD], Found(), TEXTS.get, candidates=4)
         assert ("F", 2) not in lines(example.gold) + lines(example.others)
 
+    def test_a_gold_sentence_that_links_to_another_of_its_group_is_a_first_hop(self) -> None:
+        refs = {name: SentenceRef(name, 0) for name in "ABC"}
+        links = {"A": ("X", "B"), "B": ("Y",), "C": ("A",)}
+        texts = {ref: Evidence(f"in {name}", name, 0, links=links[name]) for name, ref in refs.items()}
+        a, b, c = refs.values()
+        claim = Claim(1, "claim", "SUPPORTS", ((a, b), (c,), (b, a)))
+        (example,) = ranking_examples([claim], Found(), texts.get, candidates=4)
+        # A leads to B, of its group, once for all groups; B leads elsewhere, and C to A, which is not of its group.
+        assert [(first.page, lines(rest)) for first, rest in example.hops] == [("A", [("B", 0)])]
+
     def test_claims_without_gold_text_teach_nothing(self) -> None:
         assert list(ranking_examples([GOLD, Claim(2, "claim")], Found(), lambda ref: None)) == []

@@ -100,6 +100,18 @@ def test_pages_without_evidence_are_thinned_in_training_alone():
         assert claim.gold.sum() == 1 and (~claim.gold).any()
 
 
+def test_a_second_hop_is_one_more_claim_of_pages_and_none_of_lists():
+    first, second = Evidence("one", "A", 0, links=("B",)), Evidence("two", "B", 0)
+    others = (Evidence("no", "B", 1), Evidence("not", "C", 0))
+    claim = RankingExample("it is", (first, second), others, hops=((first, (second,)),))
+    pages = build("page").writer
+    alone, hopped = long_claims([claim], pages, 0, thin=False)
+    assert alone.gold.tolist() == [True, True, False, False]  # A 0, B 0, B 1, C 0
+    assert hopped.gold.tolist() == [True, False, False]  # B 0, B 1, C 0; A 0 stands after the claim
+    assert hopped.rows == pages.write("it is", [second, *others], first)
+    assert len(long_claims([claim], build("list").writer, 0, thin=False)) == 1
+
+
 def test_the_order_of_a_list_does_not_tell_gold():
     claims = long_claims(EXAMPLES, build("list").writer, 0, thin=True)
     assert len({int(claim.gold.long().argmax()) for claim in claims}) > 2

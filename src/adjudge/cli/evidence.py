@@ -158,6 +158,13 @@ def search(
     whole_pages: Annotated[
         int | None, typer.Option(min=1, help="Let the selector read so many of the pages found whole.")
     ] = None,
+    second_hop: Annotated[
+        bool,
+        typer.Option(
+            "--second-hop",
+            help="Read the pages that the best sentence links to with it after the claim (rankers of pages or lists).",
+        ),
+    ] = False,
     limit: Annotated[int | None, typer.Option(min=1, help="Evaluate at most this many claims.")] = None,
     label: LabelOption = None,
     json: JsonOption = False,
@@ -184,7 +191,7 @@ def search(
     if inject_gold and evaluate is None:
         raise ConfigError("--inject-gold goes with --evaluate CLAIMS: words to search for have no gold.")
     opened = open_with_progress(settings.corpus, settings.selector)
-    pipeline = pipeline_over(opened, settings, inject_gold, fuzzy_titles, follow, whole_pages)
+    pipeline = pipeline_over(opened, settings, inject_gold, fuzzy_titles, follow, whole_pages, second_hop)
     if evaluate is not None:
         claims = islice(read_claims(evaluate, require_gold=True, aliases=aliases(label)), limit)
         _evaluate(opened, pipeline, evaluate, claims, in_corpus, settings.selector, json)
@@ -203,7 +210,9 @@ def search(
         )
 
 
-@takes_given(TrainingSettings, "epochs", "batch_size", "accumulation", "lr", "freeze_layers", "precision", "seed")
+@takes_given(
+    TrainingSettings, "epochs", "batch_size", "accumulation", "lr", "freeze_layers", "precision", "seed"
+)
 def train_ranker(
     claims: Annotated[
         Path, typer.Argument(help="Training claims with gold evidence (FEVER format or the like).")
@@ -356,11 +365,14 @@ def pipeline_over(
     fuzzy_titles: bool = False,
     discount: float | None = None,
     whole_pages: int | None = None,
+    second_hop: bool = False,
 ) -> EvidencePipeline:
     """What retrieves evidence from an opened corpus; with a discount it follows the links of what it selects."""
     from adjudge.encoders.device import device_name
+    from adjudge.errors import ConfigError
     from adjudge.retrieval import EvidencePipeline, open_retriever
     from adjudge.retrieval.links import follow_links
+    from adjudge.retrieval.second_hop import hop_twice
     from adjudge.retrieval.selectors import load_selector
     from adjudge.retrieval.titles import FuzzyTitles
     from adjudge.retrieval.whole_pages import WholePages
@@ -372,6 +384,10 @@ def pipeline_over(
     def page_sentences(page: str) -> list[Evidence]:
         return [sentence.evidence(0.0) for sentence in opened.page_sentences(page)]
 
+    if discount is not None and second_hop:
+        raise ConfigError("--follow-links and --second-hop both follow links: use one of the two.")
+    if second_hop:
+        selector = hop_twice(selector, page_sentences)
     if discount is not None:
         selector = follow_links(selector, page_sentences, discount)
     if whole_pages is not None:

@@ -2,7 +2,8 @@
 
 A row is ``[CLS] claim [SEP] sentence [SEP] sentence [SEP] …``; sentences that do not fit go to further rows with the
 same claim. Every token is scored by a linear map of its state; a sentence scores the mean over its tokens. One pass
-reads a page or a list, where the pairwise ranker needs one a sentence.
+reads a page or a list, where the pairwise ranker needs one a sentence. In a second hop the sentence that the first one
+chose stands after the claim: ``[CLS] claim [SEP] first [SEP] sentence [SEP] …``.
 """
 
 from __future__ import annotations
@@ -27,12 +28,17 @@ from adjudge.types import Evidence
 
 CLAIM_SHARE = 3
 """A claim may take a third of a row."""
+SENTENCES_SHARE = 4
+"""The sentence after it in a second hop leaves a quarter of the row to those that are scored."""
 ROWS_TOGETHER = 8
 NOBODY = -1
 
 
 class LongRow(NamedTuple):
-    """Tokens, how many of them are ``[CLS] claim [SEP]``, and which sentence each belongs to (−1: none)."""
+    """Tokens, how many of them are the first segment, and which sentence each belongs to (−1: none).
+
+    The first segment is ``[CLS] claim [SEP]``, and in a second hop the sentence after the claim.
+    """
 
     ids: list[int]
     segment: int
@@ -51,18 +57,35 @@ class LongRowWriter:
         self.writer, self.by_page = writer, by_page
         self._start, self._end = writer.tokenizer.cls_token_id, writer.tokenizer.sep_token_id
 
-    def write(self, claim: str, sentences: Sequence[Evidence]) -> list[LongRow]:
-        """The rows of a claim; the owners count the sentences as they were given."""
+    def write(
+        self, claim: str, sentences: Sequence[Evidence], first: Evidence | None = None
+    ) -> list[LongRow]:
+        """The rows of a claim; the owners count the sentences as they were given.
+
+        Args:
+            claim: what all rows begin with.
+            sentences: what is scored.
+            first: in a second hop, the sentence that stands after the claim, its title before it.
+        """
         groups: dict[str, list[int]] = {}
         for number, sentence in enumerate(sentences):
             groups.setdefault(sentence.page if self.by_page else "", []).append(number)
         [head, *texts] = self._tokenize(claim, sentences)
-        first = [self._start, *head, self._end]
+        query = [self._start, *head, self._end]
+        titles = [self._title(sentences[numbers[0]]) if self.by_page else [] for numbers in groups.values()]
+        if first is not None:
+            query += self._after_claim(first, taken=len(query) + max(map(len, titles), default=0))
         rows: list[LongRow] = []
-        for numbers in groups.values():
-            title = self._title(sentences[numbers[0]]) if self.by_page else []
-            rows += self._fill([*first, *title], len(first), [(n, texts[n]) for n in numbers])
+        for numbers, title in zip(groups.values(), titles, strict=True):
+            rows += self._fill([*query, *title], len(query), [(n, texts[n]) for n in numbers])
         return rows
+
+    def _after_claim(self, first: Evidence, taken: int) -> list[int]:
+        """``title [SEP] sentence [SEP]`` of a first hop, cut to what the row has left."""
+        most = self.writer.layout.max_length
+        room = most - most // SENTENCES_SHARE - taken
+        ids = [*self._title(first), *self._ids([clean_text(first.text)])[0]][: max(room - 1, 0)]
+        return [*ids, self._end] if ids else []
 
     def _fill(self, head: list[int], segment: int, texts: list[tuple[int, list[int]]]) -> list[LongRow]:
         budget = self.writer.layout.max_length - len(head)
@@ -182,13 +205,22 @@ class TrainedLongRanker:
         self, claims: Sequence[str], candidates: Sequence[Sequence[Evidence]]
     ) -> list[list[float]]:
         """σ of each sentence's score, between 0 and 1."""
+        return self.score_after(claims, [None] * len(claims), candidates)
+
+    def score_after(
+        self,
+        claims: Sequence[str],
+        firsts: Sequence[Evidence | None],
+        candidates: Sequence[Sequence[Evidence]],
+    ) -> list[list[float]]:
+        """As :meth:`score_many`, each claim with a sentence after it (a second hop), or none."""
         self.module.eval()
         with torch.inference_mode():
             return [
-                self.scores(self.writer.write(claim, sentences), len(sentences)).sigmoid().tolist()
+                self.scores(self.writer.write(claim, sentences, first), len(sentences)).sigmoid().tolist()
                 if sentences
                 else []
-                for claim, sentences in zip(claims, candidates, strict=True)
+                for claim, first, sentences in zip(claims, firsts, candidates, strict=True)
             ]
 
     def scores(self, rows: Sequence[LongRow], sentences: int) -> Tensor:

@@ -148,17 +148,33 @@ def sentence_in(index: Index) -> LookUp:
 
 @dataclass(frozen=True, slots=True)
 class RankingExample:
-    """What a ranker learns from: any ``gold`` sentence is to come before all ``others``, hardest first."""
+    """What a ranker learns from: any ``gold`` sentence is to come before all ``others``, hardest first.
+
+    ``hops`` are gold sentences that link to a page of another sentence of their group, with those sentences.
+    """
 
     claim: str
     gold: tuple[Evidence, ...]
     others: tuple[Evidence, ...]
+    hops: tuple[tuple[Evidence, tuple[Evidence, ...]], ...] = ()
 
 
 def gold_sentences(claim: Claim, look_up: LookUp) -> list[Evidence]:
     """The different gold sentences that the corpus holds, group by group, with score 1.0."""
     sentences = (look_up(ref) for ref in dict.fromkeys(ref for group in claim.gold for ref in group))
     return [replace(sentence, score=1.0) for sentence in sentences if sentence and sentence.text.strip()]
+
+
+def second_hops(claim: Claim, look_up: LookUp) -> Iterator[tuple[Evidence, tuple[Evidence, ...]]]:
+    """The gold sentences that link to pages of others of their group, and these others; each sentence once."""
+    seen: set[SentenceRef] = set()
+    for group in claim.gold:
+        sentences = gold_sentences(replace(claim, gold=(group,)), look_up)
+        for first in sentences:
+            linked = tuple(s for s in sentences if s.page in first.links and s.ref != first.ref)
+            if linked and first.ref not in seen:
+                seen.add(first.ref)
+                yield first, linked
 
 
 def ranking_examples(
@@ -179,4 +195,4 @@ def ranking_examples(
             refs = {ref for group in claim.gold for ref in group}
             others = tuple(sentence for sentence in sentences if sentence.ref not in refs)
             if others:
-                yield RankingExample(claim.text, tuple(gold), others)
+                yield RankingExample(claim.text, tuple(gold), others, tuple(second_hops(claim, look_up)))

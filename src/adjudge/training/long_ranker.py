@@ -23,6 +23,7 @@ from adjudge.retrieval.long_rows import (
 )
 from adjudge.retrieval.pipeline import RankingExample
 from adjudge.training.ranker_task import RankerTask
+from adjudge.types import Evidence
 
 KEPT_PAGES = 0.25
 """Share of the pages without evidence that are trained on."""
@@ -41,24 +42,32 @@ def long_claims(
     """Gold and other sentences of each claim in random order, or page by page in the page's.
 
     With ``thin``, most pages without evidence are left out; one is kept for claims that would have no other sentence.
+    Where rows are pages, each second hop of a claim is one more: a gold sentence stands after the claim, and the
+    sentences of its group that it leads to are gold.
     """
     rng = random.Random(seed)
     made = []
     for example in examples:
-        refs = {id(sentence) for sentence in example.gold}
-        sentences = [*example.gold, *example.others]
-        if writer.by_page:
-            pages = {sentence.page for sentence in example.gold}
-            others = list(dict.fromkeys(s.page for s in example.others if s.page not in pages))
-            kept = {page for page in others if not thin or rng.random() < KEPT_PAGES} or set(others[:1])
-            sentences = sorted(
-                (s for s in sentences if s.page in pages | kept), key=lambda s: (s.page, s.line)
-            )
-        else:
-            rng.shuffle(sentences)
-        gold = torch.tensor([id(sentence) in refs for sentence in sentences])
-        made.append(LongClaim(writer.write(example.claim, sentences), gold))
+        hops = example.hops if writer.by_page else ()
+        for first, gold in [(None, example.gold), *hops]:
+            refs = {id(sentence) for sentence in gold}
+            sentences = [*gold, *example.others]
+            if writer.by_page:
+                sentences = _page_by_page(sentences, {s.page for s in gold}, rng, thin)
+            else:
+                rng.shuffle(sentences)
+            labels = torch.tensor([id(sentence) in refs for sentence in sentences])
+            made.append(LongClaim(writer.write(example.claim, sentences, first), labels))
     return made
+
+
+def _page_by_page(
+    sentences: Sequence[Evidence], pages: set[str], rng: random.Random, thin: bool
+) -> list[Evidence]:
+    """The sentences of pages with evidence and of some of the others, in the order of the pages."""
+    others = list(dict.fromkeys(s.page for s in sentences if s.page not in pages))
+    kept = {page for page in others if not thin or rng.random() < KEPT_PAGES} or set(others[:1])
+    return sorted((s for s in sentences if s.page in pages | kept), key=lambda s: (s.page, s.line))
 
 
 def long_sums(ranker: TrainedLongRanker, data: Sequence[LongClaim], claims: Sequence[int]) -> Tensor:
