@@ -153,7 +153,7 @@ class Evidence:
     where it is empty, the page's id spells it. ``score`` is the retriever's, ``weight`` the share of the
     verdict that the model laid on the sentence. ``context`` is the sentence before, where this one does not name its
     subject; ``similarity`` the cosine with the claim, where the index keeps vectors; ``links`` the pages that the
-    sentence links to.
+    sentence links to. ``cut`` says that the model read only the beginning: claim and sentence are longer than a row.
     """
 
     text: str
@@ -169,6 +169,7 @@ class Evidence:
     context: str = ""
     similarity: float | None = None
     links: tuple[str, ...] = ()
+    cut: bool = False
 
     @property
     def ref(self) -> SentenceRef:
@@ -234,6 +235,7 @@ class Verdict:
     ``reason`` says why. Where the label's probability was below what the caller asked for, ``abstained`` says so:
     the label then is only the likeliest. Neither is a verdict, while NOT ENOUGH INFO is one about the evidence.
     ``gold_injected`` when gold helped to find the sentences: such a verdict says less about a system.
+    ``claim_cut`` when the model read only the beginning of the claim; its evidence says the same of sentences.
     """
 
     id: ClaimId
@@ -245,6 +247,12 @@ class Verdict:
     abstained: bool = False
     gold_injected: bool = False
     explanation: Explanation | None = None
+    claim_cut: bool = False
+
+    @property
+    def cut(self) -> bool:
+        """Whether the model read only the beginning of the claim or of a sentence."""
+        return self.claim_cut or any(sentence.cut for sentence in self.evidence)
 
     @property
     def answer(self) -> str:

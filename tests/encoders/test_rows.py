@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import PreTrainedTokenizerFast
 
-from adjudge.encoders.rows import Layout, RowWriter, TokenRow, share_budget
+from adjudge.encoders.rows import Layout, RowWriter, TokenRow, cut_of, share_budget
 from adjudge.errors import ConfigError
 from adjudge.types import Evidence, Example
 from hf_tiny import load_tiny
@@ -96,7 +97,39 @@ def test_the_concat_row_holds_all_sentences_in_their_order(bert: Any, roberta: A
 def test_the_concat_row_is_cut_at_its_end(bert: Any):
     [row] = write(bert, "a b", Evidence("c " * 8), Evidence("d " * 8), one_row=True, max_length=16)
     # 16 − [CLS] [SEP] [SEP] − 2 claim words leave 11: eight c, a separator, two d.
-    assert row == TokenRow([CLS, A, B, SEP, *[C] * 8, SEP, D, D, SEP], 4)
+    assert row == TokenRow([CLS, A, B, SEP, *[C] * 8, SEP, D, D, SEP], 4, cut=1)
+
+
+@pytest.mark.parametrize(
+    ("claim", "sentences", "expected"),
+    [
+        (2, (8, 3), (False, [])),  # 2 + 8 + [CLS] [SEP] [SEP] = 13 ≤ 16
+        (2, (12, 3), (False, [0])),  # 17: a row of its own cuts the first sentence alone
+        (9, (9, 3), (True, [0])),  # 21: both lose; with the second sentence, 15, none does
+        (12, (3,), (True, [])),  # 18: the longer loses
+        (15, (), (True, [])),  # 15 + [CLS] [SEP]
+        (14, (), (False, [])),
+    ],
+)
+def test_rows_say_what_they_do_not_hold_whole(
+    bert: Any, claim: int, sentences: tuple[int, ...], expected: tuple[bool, list[int]]
+):
+    example = Example(1, "a " * claim, tuple(Evidence("c " * count) for count in sentences))
+    layout = Layout(max_length=16)
+    [rows] = RowWriter(bert, layout).write([example])
+    assert cut_of(example, rows, layout) == (expected[0], set(expected[1]))
+    joined = replace(layout, joined_row=True)  # what has a row of its own counts by that
+    [rows] = RowWriter(bert, joined).write([example])
+    assert cut_of(example, rows, joined).sentences == set(expected[1])
+
+
+def test_in_one_row_the_last_sentences_are_cut(bert: Any):
+    example = Example(1, "a b", tuple(Evidence("c " * 5) for _ in range(4)))
+    for most, expected in ((None, {2, 3}), (2, set()), (3, {2})):
+        # 16 − [CLS] [SEP] [SEP] − 2 claim words leave 11: five c, a separator, five c; nothing of the others.
+        layout = Layout(max_length=16, one_row=True, max_evidence=most)
+        [rows] = RowWriter(bert, layout).write([example])
+        assert cut_of(example, rows, layout) == (False, expected)
 
 
 def test_missing_sentences_become_rows_of_padding_in_the_released_layout(bert: Any):

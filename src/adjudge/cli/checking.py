@@ -9,7 +9,7 @@ import typer
 
 from adjudge.cli.evidence import SEARCHING
 from adjudge.cli.options import NO_CORPUS, JsonOption, LabelOption, aliases, takes
-from adjudge.cli.output import progress_console, refuse_overwrite, show
+from adjudge.cli.output import note_cut, progress_console, refuse_overwrite, show
 from adjudge.serving.settings import VerifierSettings
 
 if TYPE_CHECKING:
@@ -108,6 +108,8 @@ def check(
         settings = settings.with_(model="rules", selector="lexical")
     results = _check([(file, *_read(file)) for file in files], settings, against, options)
     _deliver(results, name, out)
+    parts = (part for result in results for sentence in result.sentences for part in sentence.parts)
+    note_cut([part.verdict for part in parts if part.verdict is not None])
     if fail_on is not None and (failures := [one for result in results for one in result.failures(fail_on)]):
         sentences = "1 sentence" if len(failures) == 1 else f"{len(failures)} sentences"
         progress_console().print(f"--fail-on {fail_on}: {sentences}.", highlight=False, markup=False)

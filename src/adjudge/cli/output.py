@@ -12,7 +12,11 @@ from adjudge.data.text import without_controls
 from adjudge.errors import ConfigError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console, RenderableType
+
+    from adjudge.types import Verdict
 
 
 def terminal_safe(text: str) -> str:
@@ -35,6 +39,20 @@ def progress_console() -> Console:
     from rich.console import Console
 
     return Console(stderr=True)
+
+
+def cut_note(cut: int, verdicts: int) -> str:
+    """What is said where a model did not read all that it was given."""
+    return (
+        f"{cut:,} of {verdicts:,} verdicts: the model read only the beginning of the claim or of a sentence, which "
+        "together are longer than it takes (cut, claim_cut in JSON). Give single statements and sentences."
+    )
+
+
+def note_cut(verdicts: Sequence[Verdict]) -> None:
+    """Say on standard error where a model did not read all that it was given."""
+    if cut := sum(verdict.cut for verdict in verdicts):
+        progress_console().print(cut_note(cut, len(verdicts)), highlight=False, markup=False)
 
 
 def show_json(value: Any) -> None:

@@ -19,7 +19,7 @@ from adjudge.cli.options import (
     as_sentence,
     takes_given,
 )
-from adjudge.cli.output import command_line, progress_console, refuse_overwrite, show, show_json
+from adjudge.cli.output import command_line, cut_note, progress_console, refuse_overwrite, show, show_json
 from adjudge.config import RunSettings, preset_names
 from adjudge.serving.settings import VerifierSettings
 
@@ -177,12 +177,15 @@ def predict(
         judge = replace(judge, batch_tokens=batch_tokens)
     console = progress_console()
     counts: Counter[str] = Counter()
+    cut = 0
 
     def count(verdicts: Iterable[Verdict]) -> Iterator[Verdict]:
+        nonlocal cut
         with bar(console) as progress:
             task = progress.add_task("predicting", total=total, note="claims")
             for verdict in verdicts:
                 counts[verdict.answer] += 1
+                cut += verdict.cut
                 progress.advance(task)
                 yield verdict
 
@@ -192,8 +195,10 @@ def predict(
         write_verdicts(out, verdicts)
     if submission is not None:
         write_submission(submission, verdicts if out is None else read_verdicts(out))
+    if cut:
+        console.print(cut_note(cut, counts.total()), highlight=False)
     if json:
-        show_json({"claims": counts.total(), "labels": counts})
+        show_json({"claims": counts.total(), "labels": counts, "cut": cut})
     else:
         figures = ", ".join(f"{name} {counts[name]:,}" for name in judge.labels)
         console.print(f"{counts.total():,} verdicts: {figures}.", highlight=False)

@@ -15,7 +15,7 @@ from adjudge.cli.options import (
     RayOption,
     takes,
 )
-from adjudge.cli.output import progress_console, refuse_overwrite, show, show_json
+from adjudge.cli.output import note_cut, progress_console, refuse_overwrite, show, show_json
 from adjudge.serving.settings import VerifierSettings
 
 if TYPE_CHECKING:
@@ -129,11 +129,13 @@ def _verify_texts(
 
         verdicts = list(load_prover(prover).explain(verdicts))
     if json:
+        note_cut(verdicts)
         records = [verdict_record(verdict) for verdict in verdicts]
         show_json(records if len(records) > 1 else records[0])
         return
     for position, verdict in enumerate(verdicts):
         show(Padding(verdict_view(verdict, explain), (min(position, 1), 0, 0, 0)))
+    note_cut(verdicts)
 
 
 def _verify_file(

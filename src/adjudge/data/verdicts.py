@@ -47,6 +47,8 @@ def verdict_record(verdict: Verdict) -> dict[str, Any]:
         record["abstained"] = True
     if verdict.gold_injected:
         record["gold_injected"] = True
+    if verdict.claim_cut:
+        record["claim_cut"] = True
     if verdict.explanation is not None:
         record["explanation"] = {name: part for name, part in asdict(verdict.explanation).items() if part}
     return record
@@ -60,7 +62,9 @@ def evidence_record(sentence: Evidence) -> dict[str, Any]:
     if sentence.weight is not None:
         record["weight"] = round(sentence.weight, 6)
     return {
-        key: value for key, value in record.items() if value not in (None, "", ()) or key in _ALWAYS_SHOWN
+        key: value
+        for key, value in record.items()
+        if key in _ALWAYS_SHOWN or (value not in (None, "", ()) and value is not False)
     }
 
 

@@ -25,6 +25,16 @@ class Encoded(NamedTuple):
     pooled: Tensor
 
 
+def longest_row(encoder: Any) -> int | None:
+    """Tokens an encoder can read at once, None without a bound; RoBERTa counts positions from its padding id."""
+    positions = getattr(encoder.config, "max_position_embeddings", None)
+    table = getattr(getattr(encoder, "embeddings", None), "position_embeddings", None)
+    padding = getattr(table, "padding_idx", None)
+    if positions is None or positions < 1:
+        return None
+    return int(positions) - (0 if padding is None else padding + 1)
+
+
 class Backbone(nn.Module):
     """A Hugging Face encoder behind one signature.
 
@@ -85,13 +95,8 @@ class Backbone(nn.Module):
 
     @property
     def max_length(self) -> int | None:
-        """Tokens a row may have, None without a bound; RoBERTa counts positions from its padding id."""
-        positions = getattr(self.encoder.config, "max_position_embeddings", None)
-        table = getattr(getattr(self.encoder, "embeddings", None), "position_embeddings", None)
-        padding = getattr(table, "padding_idx", None)
-        if positions is None or positions < 1:
-            return None
-        return int(positions) - (0 if padding is None else padding + 1)
+        """Tokens a row may have, None without a bound."""
+        return longest_row(self.encoder)
 
     def forward(self, batch: Batch) -> Encoded:
         """(R, L) tokens → states (R, L, d), pooled (R, d)."""

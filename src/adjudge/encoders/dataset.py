@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from adjudge.encoders.rows import RowWriter, TokenRow
+from adjudge.encoders.rows import WHOLE, Cut, RowWriter, TokenRow, cut_of
 from adjudge.io.chunks import chunks
 from adjudge.types import ClaimId, Example, LabelSet
 
@@ -46,6 +46,7 @@ class Dataset:
         tokens: (T,)
         pad: the id that fills rows up.
         states: (T, d) cached outputs of the frozen layers, or None.
+        cut: what the rows of a claim do not hold whole, by position; claims that they do are left out.
     """
 
     ids: Ids
@@ -57,6 +58,7 @@ class Dataset:
     tokens: npt.NDArray[np.int32]
     pad: int
     states: npt.NDArray[np.float16] | None = None
+    cut: Mapping[int, Cut] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -182,8 +184,11 @@ def tokenize(examples: Iterable[Example], writer: RowWriter, labels: LabelSet) -
     segment: list[int] = []
     has_text: list[bool] = []
     tokens: list[npt.NDArray[np.int32]] = []
+    cut: dict[int, Cut] = {}
     for chunk in chunks(examples, CHUNK):
         for example, rows in zip(chunk, writer.write(chunk), strict=True):
+            if (missing := cut_of(example, rows, writer.layout)) != WHOLE:
+                cut[len(ids)] = missing
             ids.append(example.id)
             gold.append(NO_LABEL if example.label is None else labels.index(example.label))
             rows_per_claim.append(len(rows))
@@ -200,6 +205,7 @@ def tokenize(examples: Iterable[Example], writer: RowWriter, labels: LabelSet) -
         has_text=np.asarray(has_text, dtype=np.bool_),
         tokens=np.concatenate(tokens) if tokens else np.empty(0, dtype=np.int32),
         pad=writer.pad,
+        cut=cut,
     )
 
 

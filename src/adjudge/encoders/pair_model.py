@@ -9,12 +9,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from adjudge.encoders.backbone import longest_row
 from adjudge.encoders.loading import from_hub, refuse_code
+from adjudge.encoders.rows import WHOLE, Cut, share_budget
 from adjudge.errors import ConfigError
 from adjudge.io.chunks import chunks
 
 BATCH_PAIRS = 32
 MAX_TOKENS = 512
+MARGIN = 8
+"""Special tokens, and marks that tokenizers put before a text."""
 
 
 class PairModel:
@@ -43,7 +47,6 @@ class PairModel:
         self.revision: str | None = getattr(config, "_commit_hash", None)
         self.class_names: list[str] = [config.id2label[index] for index in sorted(config.id2label)]
         self._tokenizer = tokenizer
-        self._max_tokens = min(MAX_TOKENS, tokenizer.model_max_length)
         self._model = from_hub(
             source,
             lambda: AutoModelForSequenceClassification.from_pretrained(
@@ -51,6 +54,8 @@ class PairModel:
             ),
         )
         self._model.eval().to(device)
+        positions = longest_row(self._model.base_model) or MAX_TOKENS  # few tokenizers say how many there are
+        self._max_tokens = min(MAX_TOKENS, tokenizer.model_max_length, positions)
 
     def logits(self, pairs: Sequence[tuple[str, str]]) -> Tensor:
         """(P, K) one row per pair, in order; pairs of similar length are computed together."""
@@ -68,6 +73,24 @@ class PairModel:
             with torch.inference_mode():
                 rows[batch] = self._model(**encoded.to(self._model.device)).logits.float().cpu()
         return rows
+
+    def cut(self, sentences: Sequence[str], claim: str) -> Cut:
+        """What is not read whole of a pair of sentences joined by spaces, and a claim."""
+        texts = [" ".join(sentences), claim]
+        if sum(len(text.encode("utf-8", "replace")) for text in texts) + MARGIN <= self._max_tokens:
+            return WHOLE  # a token is a byte at least
+        budget = self._max_tokens - self._tokenizer.num_special_tokens_to_add(pair=True)
+        premise, hypothesis = self._lengths(texts)
+        premise_left, claim_left = share_budget(premise, hypothesis, budget)
+        if premise_left == premise:
+            return Cut(claim_left < hypothesis)
+        ends = self._lengths([" ".join(sentences[: n + 1]) for n in range(len(sentences))])
+        missing = frozenset(position for position, end in enumerate(ends) if end > premise_left)
+        return Cut(claim_left < hypothesis, missing)
+
+    def _lengths(self, texts: Sequence[str]) -> list[int]:
+        encoded = self._tokenizer(list(texts), add_special_tokens=False, verbose=False)
+        return [len(ids) for ids in encoded["input_ids"]]
 
 
 def _check_is_classifier(source: str, config: Any) -> None:

@@ -38,11 +38,39 @@ class Layout:
 
 
 class TokenRow(NamedTuple):
-    """Token ids; how many of them make the first segment; whether the row holds text at all."""
+    """Token ids; how many of them make the first segment; whether the row holds text at all.
+
+    ``claim_cut`` where the end of the claim did not fit; ``cut`` is how many of the row's sentences, the last ones,
+    are not there whole.
+    """
 
     ids: list[int]
     segment: int
     has_text: bool = True
+    claim_cut: bool = False
+    cut: int = 0
+
+
+class Cut(NamedTuple):
+    """What of an example its rows do not hold whole: the claim, and sentences by position."""
+
+    claim: bool = False
+    sentences: frozenset[int] = frozenset()
+
+
+WHOLE = Cut()
+
+
+def cut_of(example: Example, rows: Sequence[TokenRow], layout: Layout) -> Cut:
+    """What the rows of an example do not hold whole; a sentence with a row of its own counts by that."""
+    if not any(row.claim_cut or row.cut for row in rows):
+        return WHOLE
+    sentences = len(example.evidence[: layout.max_evidence])
+    if layout.one_row:
+        positions = frozenset(range(sentences - rows[0].cut, sentences))
+    else:
+        positions = frozenset(position for position in range(sentences) if rows[position].cut)
+    return Cut(any(row.claim_cut for row in rows[: sentences or 1]), positions)
 
 
 class RowWriter:
@@ -108,7 +136,7 @@ class RowWriter:
 
     def _alone(self, claim: list[int]) -> TokenRow:
         ids = [self._start, *claim[: self.layout.max_length - 2], self._end]
-        return TokenRow(ids, len(ids))
+        return TokenRow(ids, len(ids), claim_cut=len(ids) < len(claim) + 2)
 
     def _row(self, claim: list[int], title: list[int], sentence: list[int]) -> TokenRow:
         title = title[: self.layout.max_length // TITLE_SHARE]
@@ -117,17 +145,23 @@ class RowWriter:
         claim_length, sentence_length = share_budget(len(claim), len(sentence), budget)
         first = [self._start, *claim[:claim_length], self._end]
         ids = [*first, *self._divide[1:], *head, *sentence[:sentence_length], self._end]
-        return TokenRow(ids, len(first))
+        return TokenRow(
+            ids, len(first), claim_cut=claim_length < len(claim), cut=int(sentence_length < len(sentence))
+        )
 
     def _joined(self, claim: list[int], evidence: list[tuple[list[int], list[int]]]) -> TokenRow:
         tail: list[int] = []
+        ends: list[int] = []
         for title, sentence in evidence:
             tail += [*title[: self.layout.max_length // TITLE_SHARE], self._end] if title else []
             tail += [*sentence, self._end]
+            ends.append(len(tail) - 1)
         budget = self.layout.max_length - 2 - len(self._divide)
         claim_length, tail_length = share_budget(len(claim), len(tail) - 1, budget)
         first = [self._start, *claim[:claim_length], self._end]
-        return TokenRow([*first, *self._divide[1:], *tail[:tail_length], self._end], len(first))
+        ids = [*first, *self._divide[1:], *tail[:tail_length], self._end]
+        cut = sum(end > tail_length for end in ends)
+        return TokenRow(ids, len(first), claim_cut=claim_length < len(claim), cut=cut)
 
 
 def _special_token(tokenizer: Any, name: str) -> int:

@@ -53,6 +53,10 @@ class Seq2Seq:
         raise ConfigError(f"{self.source}: its tokenizer has no {' or '.join(names)} token.")
 
     @property
+    def _longest(self) -> int:
+        return min(getattr(self.model.config, "max_position_embeddings", None) or LONGEST, LONGEST)
+
+    @property
     def identity(self) -> dict[str, Any]:
         """Which model."""
         return {"source": self.source, "revision": getattr(self.model.config, "_commit_hash", None)}
@@ -61,6 +65,10 @@ class Seq2Seq:
         """Token ids of a text, no special ones."""
         ids: list[int] = self.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
         return ids
+
+    def reads_all(self, text: str) -> bool:
+        """Whether a text is read to its end."""
+        return len(self.tokenizer(text, verbose=False)["input_ids"]) <= self._longest
 
     def generate(
         self, texts: Sequence[str], allowed: Allowed, most: int, beams: int = 1
@@ -105,12 +113,11 @@ class Seq2Seq:
         return scores
 
     def _inputs(self, texts: Sequence[str]) -> dict[str, Any]:
-        limit = getattr(self.model.config, "max_position_embeddings", None) or LONGEST
         encoded = self.tokenizer(
             list(texts),
             return_tensors="pt",
             padding=True,
             truncation=True,
-            max_length=min(limit, LONGEST),
+            max_length=self._longest,
         )
         return {name: encoded[name].to(self.device) for name in ("input_ids", "attention_mask")}

@@ -66,7 +66,7 @@ def store_tokens(
         with temporary_folder(stored) as temporary:
             _write(examples, writer, labels, temporary)
             _move(temporary, stored)
-    arrays = {name: _map_array(stored, name) for name in ARRAYS if name != "id_start"}
+    arrays: dict[str, Any] = {name: _map_array(stored, name) for name in ARRAYS if name != "id_start"}
     return Dataset(ids=StoredIds(stored), pad=writer.pad, **arrays)
 
 

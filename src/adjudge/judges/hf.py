@@ -19,6 +19,7 @@ from torch import Tensor
 
 from adjudge.data.text import clean_text, evidence_title
 from adjudge.encoders.pair_model import PairModel
+from adjudge.encoders.rows import Cut
 from adjudge.errors import ConfigError
 from adjudge.io.chunks import chunks
 from adjudge.judges.verdicts import Answer, verdict_of
@@ -76,7 +77,8 @@ class ClassifierJudge:
     def judge(self, examples: Iterable[Example]) -> Iterator[Verdict]:
         """A verdict for each example, in order."""
         for window in chunks(examples, WINDOW):
-            premises = [self._premises(example) for example in window]
+            sentences = [[_sentence(evidence) for evidence in example.evidence] for example in window]
+            premises = [self._premises(texts) for texts in sentences]
             pairs = [
                 (premise, clean_text(example.claim))
                 for example, texts in zip(window, premises, strict=True)
@@ -85,13 +87,20 @@ class ClassifierJudge:
             logits = self._model.logits(pairs)[:, self._order]  # (P, K) in the order of the labels
             rows = torch.log_softmax(logits / self._temperature, dim=-1)
             first = 0
-            for example, texts in zip(window, premises, strict=True):
-                yield self._verdict(example, rows[first : first + len(texts)])
+            for example, texts, parts in zip(window, premises, sentences, strict=True):
+                cut = self._cut(parts, clean_text(example.claim))
+                yield self._verdict(example, rows[first : first + len(texts)], cut)
                 first += len(texts)
 
-    def _premises(self, example: Example) -> list[str]:
-        """The texts that the classifier reads for an example: at least one."""
-        sentences = [_sentence(evidence) for evidence in example.evidence]
+    def _cut(self, sentences: list[str], claim: str) -> Cut:
+        if self._joined or not sentences:
+            return self._model.cut(sentences, claim)
+        cuts = [self._model.cut([sentence], claim) for sentence in sentences]
+        missing = frozenset(position for position, cut in enumerate(cuts) if cut.sentences)
+        return Cut(any(cut.claim for cut in cuts), missing)
+
+    def _premises(self, sentences: list[str]) -> list[str]:
+        """The texts that the classifier reads for the sentences of an example: at least one."""
         if not self._joined:
             return sentences or [""]
         whole = " ".join(sentences)
@@ -100,7 +109,7 @@ class ClassifierJudge:
         without = [" ".join(sentences[:i] + sentences[i + 1 :]) for i in range(len(sentences))]
         return [whole, *without]
 
-    def _verdict(self, example: Example, rows: Tensor) -> Verdict:
+    def _verdict(self, example: Example, rows: Tensor, cut: Cut) -> Verdict:
         if self._joined:
             log_probs = rows[0]
             several = len(rows) > 1
@@ -109,7 +118,7 @@ class ClassifierJudge:
             weights = _informativeness(rows)
             log_probs = torch.logsumexp(rows + weights.log()[:, None], dim=0)
         answer = Answer(log_probs.exp().tolist(), weights.tolist())
-        return verdict_of(example, answer, self.labels, self.max_evidence)
+        return verdict_of(example, answer, self.labels, self.max_evidence, cut)
 
 
 def load_classifier(

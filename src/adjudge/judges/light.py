@@ -19,7 +19,7 @@ from adjudge.encoders.dataset import batches_by_length, tokenize
 from adjudge.encoders.known import WEIGHTS, is_known, parameter_name, read_config
 from adjudge.encoders.light import LightEncoder, build_light_encoder
 from adjudge.encoders.mapped import Array, Weights, map_tensors
-from adjudge.encoders.rows import Layout, RowWriter
+from adjudge.encoders.rows import WHOLE, Layout, RowWriter
 from adjudge.encoders.tokenizing import read_tokenizer
 from adjudge.io.chunks import chunks
 from adjudge.judges.verdicts import Answer, row_identity, verdict_of
@@ -110,7 +110,8 @@ class LightJudge:
                 for claim, rows in zip(claims, np.split(states, np.cumsum(counts)[:-1]), strict=True):
                     answers[claim] = self._answer(rows)
             for claim, example in enumerate(window):
-                yield verdict_of(example, answers[claim], self.labels, self.max_evidence)
+                cut = data.cut.get(claim, WHOLE)
+                yield verdict_of(example, answers[claim], self.labels, self.max_evidence, cut)
 
     def _answer(self, rows: Floats) -> Answer:
         log_probs, shares = self.head(self.weights, rows)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from adjudge.data.text import clean_text, evidence_title
+from adjudge.encoders.rows import Cut
 from adjudge.encoders.seq2seq import Seq2Seq
-from adjudge.judges.verdicts import Answer, verdict_of
+from adjudge.judges.verdicts import Answer, cut_in_text, verdict_of
 from adjudge.types import FEVER_LABELS, Example, LabelSet, Verdict
 
 MOST_EVIDENCE = 5
@@ -36,7 +37,15 @@ class ListT5Judge:
             highest = max(scores)
             shares = [math.exp(score - highest) for score in scores]
             answer = Answer([share / math.fsum(shares) for share in shares])
-            yield verdict_of(example, answer, self.labels, MOST_EVIDENCE)
+            yield verdict_of(example, answer, self.labels, MOST_EVIDENCE, self._cut(example))
+
+    def _cut(self, example: Example) -> Cut:
+        sentences = example.evidence[:MOST_EVIDENCE]
+        return cut_in_text(
+            lambda n: verdict_text(replace(example, evidence=sentences[:n])),
+            self.model.reads_all,
+            len(sentences),
+        )
 
 
 def verdict_text(example: Example) -> str:

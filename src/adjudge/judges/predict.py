@@ -13,6 +13,7 @@ from torch import Tensor
 from adjudge.encoders.batch import ModelOutput
 from adjudge.encoders.dataset import Dataset, batches_by_length, tokenize
 from adjudge.encoders.frozen import cache_states
+from adjudge.encoders.rows import WHOLE
 from adjudge.encoders.tensors import device_of
 from adjudge.io.chunks import chunks
 from adjudge.judges.row_model import RowJudge
@@ -40,7 +41,8 @@ def predict(model: RowJudge, examples: Iterable[Example], states: Path | None = 
             log_probs = torch.log_softmax(output.log_probs.cpu() / model.temperature, dim=-1)
             for row, claim in enumerate(claims):
                 answer = _answer(log_probs[row], output, row)
-                verdicts[claim] = verdict_of(window[claim], answer, model.labels, model.max_evidence)
+                cut = data.cut.get(claim, WHOLE)
+                verdicts[claim] = verdict_of(window[claim], answer, model.labels, model.max_evidence, cut)
         yield from (verdicts[claim] for claim in range(len(window)))
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from adjudge.config import ModelSettings
+from adjudge.encoders.rows import WHOLE, Cut
 from adjudge.types import Example, Explanation, LabelSet, Verdict
 
 
@@ -25,9 +26,15 @@ class Answer:
     edge_weights: Sequence[Sequence[float]] | None = None
 
 
-def verdict_of(example: Example, answer: Answer, labels: LabelSet, max_evidence: int | None) -> Verdict:
-    """The verdict on an example, of whose sentences the model read the first ``max_evidence``."""
+def verdict_of(
+    example: Example, answer: Answer, labels: LabelSet, max_evidence: int | None, cut: Cut = WHOLE
+) -> Verdict:
+    """The verdict on an example, of whose sentences the model read the first ``max_evidence``, but for what was cut."""
     evidence = example.evidence[:max_evidence]
+    if cut.sentences or any(sentence.cut for sentence in evidence):
+        evidence = tuple(
+            replace(sentence, cut=position in cut.sentences) for position, sentence in enumerate(evidence)
+        )
     if answer.node_weights is not None and evidence:
         pairs = zip(evidence, answer.node_weights, strict=False)
         evidence = tuple(replace(sentence, weight=weight) for sentence, weight in pairs)
@@ -41,7 +48,22 @@ def verdict_of(example: Example, answer: Answer, labels: LabelSet, max_evidence:
         None if evidence else "no evidence was given",
         gold_injected=example.gold_injected,
         explanation=_explanation(answer, len(evidence)),
+        claim_cut=cut.claim,
     )
+
+
+def cut_in_text(source: Callable[[int], str], reads_all: Callable[[str], bool], sentences: int) -> Cut:
+    """What a model did not read whole of a text that holds the claim and then the sentences.
+
+    Args:
+        source: the text with the first n sentences.
+        reads_all: whether the model reads a text to its end.
+        sentences: how many there are.
+    """
+    if reads_all(source(sentences)):
+        return WHOLE
+    missing = (position for position in range(sentences) if not reads_all(source(position + 1)))
+    return Cut(not reads_all(source(0)), frozenset(missing))
 
 
 def row_identity(

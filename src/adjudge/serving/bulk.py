@@ -41,12 +41,13 @@ OTHER_JOB = "It belongs to another job: choose another --out, or pass --force to
 
 @dataclass(frozen=True, slots=True)
 class BulkReport:
-    """What a bulk job wrote: verdicts in all, those an earlier attempt had left, counts by answer."""
+    """What a bulk job wrote: verdicts in all, those an earlier attempt had left, by answer, and with a text cut."""
 
     claims: int
     resumed: int
     labels: dict[str, int]
     gold_injected: bool
+    cut: int = 0
 
 
 @dataclass(frozen=True)
@@ -185,6 +186,7 @@ class Parts:
         self.job = job
         self.folder = job.folder
         self.answers: Counter[str] = Counter()
+        self.cut = 0
         self.resumed = 0
         self.windows = 0
 
@@ -253,15 +255,20 @@ class Parts:
     def write(self, index: int, verdicts: list[Verdict]) -> None:
         """Add the verdicts of a window."""
         write_verdicts(self.path(index), verdicts)
-        self.answers.update(verdict.answer for verdict in verdicts)
+        self._count(verdicts)
 
     def count(self, index: int) -> None:
         """Count a window that has got its verdicts from elsewhere."""
-        self.answers.update(verdict.answer for verdict in read_verdicts(self.path(index)))
+        self._count(list(read_verdicts(self.path(index))))
 
     def report(self) -> BulkReport:
         """What has been written."""
-        return BulkReport(self.answers.total(), self.resumed, dict(self.answers), self.job.inject_gold)
+        answers = self.answers
+        return BulkReport(answers.total(), self.resumed, dict(answers), self.job.inject_gold, self.cut)
+
+    def _count(self, verdicts: list[Verdict]) -> None:
+        self.answers.update(verdict.answer for verdict in verdicts)
+        self.cut += sum(verdict.cut for verdict in verdicts)
 
     def _check(self, index: int, window: list[Claim]) -> None:
         """Refuse verdicts on other claims than those at their position in the file."""

@@ -181,7 +181,10 @@ def _part(record: Mapping[str, Any]) -> CheckedPart:
         label = max(probabilities, key=probabilities.__getitem__)
         weak = state == State.NOT_ENOUGH_INFO and label not in (Label.NOT_ENOUGH_INFO.value, NOT_SUPPORTED)
         evidence = msgspec.convert(record["evidence"], tuple[Evidence, ...])
-        verdict = Verdict(0, record["statement"], label, probabilities, evidence, abstained=weak)
+        cut = record.get("claim_cut", False)
+        verdict = Verdict(
+            0, record["statement"], label, probabilities, evidence, abstained=weak, claim_cut=cut
+        )
     return CheckedPart(
         record["statement"],
         Span(record["start"], record["end"]),

@@ -51,7 +51,12 @@ def test_given_evidence_needs_no_corpus(client, river_verifier):
     answer = client.post("/v1/classify", json=body).json()
     assert [e["text"] for e in answer["evidence"]] == ["The Elbe flows.", "It is wet."]
     assert sum(answer["probabilities"].values()) == pytest.approx(1, abs=1e-5)
-    assert "without" not in answer
+    assert "without" not in answer and '"cut"' not in json.dumps(answer)
+    long = client.post("/v1/classify", json={"claim": CLAIM, "evidence": ["Wet. " * 200, "Dry."]}).json()
+    assert [e.get("cut", False) for e in long["evidence"]] == [True, False] and "claim_cut" not in long
+    assert client.post("/v1/classify", json={"claim": "Wet. " * 200, "evidence": ["Dry."]}).json()[
+        "claim_cut"
+    ]
     more = client.post("/v1/classify", json={**body, "leave_one_out": True, "id": 4}).json()
     assert more["id"] == 4 and len(more["without"]) == 2
     alone = client.post("/v1/classify", json={**body, "evidence": body["evidence"][1:]}).json()

@@ -10,7 +10,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from adjudge.cli.output import terminal_safe
+from adjudge.cli.output import cut_note, terminal_safe
 from adjudge.types import Label
 
 if TYPE_CHECKING:
@@ -111,7 +111,8 @@ def bulk_summary(out: Path, report: BulkReport) -> str:
     counts = ", ".join(f"{answer} {count:,}" for answer, count in sorted(report.labels.items()))
     earlier = f" ({report.resumed:,} from an interrupted job)" if report.resumed else ""
     injected = f"\n{INJECTED}" if report.gold_injected else ""
-    return f"{out}: {report.claims:,} verdicts{earlier}: {counts}.{injected}"
+    cut = f"\n{cut_note(report.cut, report.claims)}" if report.cut else ""
+    return f"{out}: {report.claims:,} verdicts{earlier}: {counts}.{injected}{cut}"
 
 
 def sentences_view(sentences: Sequence[Evidence]) -> RenderableType:
@@ -207,7 +208,8 @@ def _location(sentence: Evidence) -> str:
     if source:
         page = _part_of_file(page, source, location)
     line = f"sentence {sentence.line}" if sentence.line >= 0 else ""
-    return ", ".join(part for part in (source, page, location, line) if part) + span or "source unknown"
+    known = ", ".join(part for part in (source, page, location, line) if part) + span or "source unknown"
+    return known + (", only its beginning was read" if sentence.cut else "")
 
 
 def _part_of_file(page: str, source: str, location: str) -> str:

@@ -11,7 +11,7 @@ from adjudge.encoders.seq2seq import Seq2Seq
 from adjudge.judges.proof.grammar import ProofGrammar, source_text
 from adjudge.judges.proof.logic import Operator, run_automaton
 from adjudge.judges.proof.prover import MOST_EVIDENCE
-from adjudge.judges.verdicts import Answer, verdict_of
+from adjudge.judges.verdicts import Answer, cut_in_text, verdict_of
 from adjudge.types import FEVER_LABELS, Example, Explanation, LabelSet, Verdict
 
 MOST_TOKENS = 256
@@ -53,7 +53,8 @@ class ProoFVer:
         sureness = max(math.exp(score), 1 / len(FEVER_LABELS))
         rest = (1 - sureness) / (len(FEVER_LABELS) - 1)
         answer = Answer([sureness if name == label.value else rest for name in FEVER_LABELS])
-        verdict = verdict_of(example, answer, FEVER_LABELS, MOST_EVIDENCE)
+        cut = cut_in_text(lambda n: source_text(example.claim, texts[:n]), self.model.reads_all, len(texts))
+        verdict = verdict_of(example, answer, FEVER_LABELS, MOST_EVIDENCE, cut)
         explanation = Explanation(proof=proof) if proof else None
         return replace(verdict, label=label.value, explanation=explanation)
 

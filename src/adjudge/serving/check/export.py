@@ -192,6 +192,8 @@ def _part_record(check: Check, part: CheckedPart) -> dict[str, Any]:
         verdict = verdict_record(part.verdict)
         record["probabilities"] = verdict["probabilities"]
         record["evidence"] = verdict["evidence"]
+        if part.verdict.claim_cut:
+            record["claim_cut"] = True
         record["evidence_marks"] = [
             {"sentence": mark.sentence, "start": mark.span.start, "end": mark.span.end}
             for mark in part.evidence_marks

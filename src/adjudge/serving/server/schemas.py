@@ -129,6 +129,7 @@ class EvidenceRecord(BaseModel):
     location: str | None = None
     context: str = ""
     similarity: float | None = None
+    cut: bool = Field(False, description="whether the model read only the beginning: longer than its row")
 
 
 class VerdictRecord(BaseModel):
@@ -164,6 +165,7 @@ class VerdictRecord(BaseModel):
     evidence: list[EvidenceRecord]
     reason: str | None = None
     abstained: bool = False
+    claim_cut: bool = Field(False, description="whether the model read only the claim's beginning")
     explanation: dict[str, Any] | None = Field(
         None, description="edges: what each sentence took from the others; proof: facts compared"
     )
