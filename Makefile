@@ -167,6 +167,8 @@ DATA ?= ../shared/data
 FEVER_RUN ?= runs/fever-judge
 SMALL_RUN ?= runs/small-judge
 LARGE_RUN ?= runs/large-judge
+# bf16 where the processor multiplies it fast: less than half the time.
+PRECISION ?= auto
 EXPORT_TESTS := --test $(DATA)/fever/dev_gold.jsonl.gz --test $(DATA)/fever/dev_retrieved.jsonl.gz
 
 .PHONY: fever-judge
@@ -181,20 +183,20 @@ fever-judge: $(READY)  ## retrain the model `fever`, on FEVER's claims alone (83
 		--out $(FEVER_RUN)-third --resume
 
 .PHONY: small-judge
-small-judge: $(READY)  ## retrain the model `small`, by many sources, from `fever` (about 90 minutes of one core, resumable)
+small-judge: $(READY)  ## retrain the model `small`, by many sources, from `fever` (an hour of one core with PRECISION=bf16, else two; resumable)
 	[ -e $(SMALL_RUN)-mix/held_out.jsonl.gz ] || \
 		$(BIN)/adjudge data mix judges --data $(DATA) --data reproductions --out $(SMALL_RUN)-mix
 	$(BIN)/adjudge train --preset small-judge --train $(SMALL_RUN)-mix/train.jsonl.gz \
-		--dev $(SMALL_RUN)-mix/held_out.jsonl.gz --out $(SMALL_RUN) --resume
+		--dev $(SMALL_RUN)-mix/held_out.jsonl.gz --set training.precision=$(PRECISION) --out $(SMALL_RUN) --resume
 	$(BIN)/adjudge export $(SMALL_RUN) --out src/adjudge/models/small --force $(EXPORT_TESTS)
 
 .PHONY: large-judge
-large-judge: $(READY)  ## retrain the model `large` on MPNet, by many sources (hours of one core, resumable)
+large-judge: $(READY)  ## retrain the model `large` on MPNet, by many sources (three hours of one core with PRECISION=bf16, else ten; resumable)
 	$(BIN)/adjudge model fetch large
 	[ -e $(LARGE_RUN)-mix/held_out.jsonl.gz ] || \
 		$(BIN)/adjudge data mix judges --data $(DATA) --data reproductions --out $(LARGE_RUN)-mix
 	$(BIN)/adjudge train --preset large-judge --train $(LARGE_RUN)-mix/train.jsonl.gz \
-		--dev $(LARGE_RUN)-mix/held_out.jsonl.gz --out $(LARGE_RUN) --resume
+		--dev $(LARGE_RUN)-mix/held_out.jsonl.gz --set training.precision=$(PRECISION) --out $(LARGE_RUN) --resume
 	$(BIN)/adjudge export $(LARGE_RUN) --out src/adjudge/models/large --force $(EXPORT_TESTS)
 
 OBJECTIVES_RUN ?= runs/objectives

@@ -35,6 +35,9 @@ _MIXED_LIMITS = """\
   the held-out figures: sources give themselves away, and a model learns that too. Measure on your own."""
 
 
+WORDS_A_TOKEN = 0.7
+
+
 def model_card(settings: RunSettings, report: ExportReport, mix: MixSettings | None = None) -> str:
     """The card as Markdown; every figure in it comes from the export. A mix is what the training file was drawn as."""
     everything = [*report.tuning, *report.test]
@@ -47,6 +50,8 @@ def model_card(settings: RunSettings, report: ExportReport, mix: MixSettings | N
         kind=settings.model.kind,
         backbone=settings.model.backbone,
         size=report.size / 1e6,
+        max_length=settings.model.max_length,
+        words=int(WORDS_A_TOKEN * settings.model.max_length) // 10 * 10,
         changed=report.changed,
         recipe=_recipe(settings),
         training=_training(settings),
