@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import random
 import subprocess
@@ -12,7 +13,18 @@ from typing import Any
 
 import pytest
 
-from adjudge.data.documents import SUFFIXES, Problem, html, iter_documents, read_pages, source_text, walk
+from adjudge.data import documents
+from adjudge.data.documents import (
+    SUFFIXES,
+    Problem,
+    html,
+    html_tables,
+    iter_documents,
+    read_pages,
+    source_text,
+    walk,
+)
+from office import BOOK, book
 
 MEMORY = """
 import resource, sys
@@ -266,3 +278,46 @@ def test_a_missing_extra_is_reported_for_its_files_alone(
     sentences, problems = read(tmp_path)
     assert sentences == ["Here I am."]
     assert ['pip install "adjudge[documents]"' in problem.message for problem in problems] == [True, True]
+
+
+def test_a_chapter_that_is_named_many_times_is_not_read_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(documents, "FREE_TEXT", 1 << 20)
+    spine = '<itemref idref="one"/>' * 5000  # a chapter of 270 KB, 5,000 times: 1.3 GB
+    contents = f"{BOOK.split('<spine>')[0]}<spine>{spine}</spine></package>"
+    chapter = {"OEBPS/text/one.xhtml": f"<p>{'The tower is tall and old. ' * 10_000}</p>"}
+    path = tmp_path / "bomb.epub"
+    path.write_bytes(replace_part(book(**chapter), "OEBPS/book.opf", contents))
+    assert path.stat().st_size < 10_000
+    sentences, problems = read(path)
+    assert [problem.message for problem in problems if problem.skipped] == [
+        "gives more than 100 times its size in text (a bomb?)."
+    ]
+    assert 1000 < len(sentences) and sum(map(len, sentences)) <= (1 << 20) + 100 * path.stat().st_size
+
+
+def test_cells_that_span_rows_share_little_text_with_them(tmp_path: Path) -> None:
+    # 500 cells of 300 characters over 1000 rows: 150 MB, if every row had all of them.
+    cells = "".join(f"<td rowspan=1000>{'tall ' * 60}</td>" for _ in range(500))
+    path = tmp_path / "spans.html"
+    path.write_text(f"<table><tr>{cells}</tr>" + "<tr><td>x</td></tr>" * 900 + "</table>")
+    sentences, _ = read(path)
+    assert sum(map(len, sentences)) < 900 * 2 * html_tables.MAX_SHARED + path.stat().st_size
+    path.write_text(
+        "<table><tr><th>Town</th><th>Year</th></tr><tr><td rowspan=2>Ellery</td><td>1931</td></tr>"
+        "<tr><td>1932</td></tr></table>"
+    )
+    assert read(path)[0] == ["Ellery: Year 1931", "Ellery: Year 1932"]
+
+
+def replace_part(content: bytes, name: str, text: str) -> bytes:
+    """A package with another content of one part."""
+    stream = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(content)) as old,
+        zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as new,
+    ):
+        for entry in old.infolist():
+            new.writestr(entry.filename, text if entry.filename == name else old.read(entry.filename))
+    return stream.getvalue()

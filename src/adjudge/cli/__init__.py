@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from io import TextIOWrapper
 
 from typer import Typer
 
@@ -18,6 +19,7 @@ __all__ = ["app", "main"]
 def main() -> None:
     """Run a command; what a user can get wrong ends with one clear message and exit code 2."""
     tidy_when_terminated()
+    _prepare_output()
     try:
         _selected(sys.argv[1:])()
     except AdjudgeError as error:
@@ -27,7 +29,8 @@ def main() -> None:
             raise
         _stop(f"this needs {error.name}, which is not installed here: pip install torch transformers.")
     except BrokenPipeError:
-        sys.stderr.close()
+        if sys.stderr is not None:
+            sys.stderr.close()
         raise SystemExit(1) from None
     except OSError as error:
         if is_disk_full(error):
@@ -35,8 +38,11 @@ def main() -> None:
         _stop(f"{error.filename or 'file'}: {error.strerror or error}.")
     except SystemExit as ended:
         if ended.code == 130:  # what typer makes of Ctrl-C, in silence
-            sys.stderr.write("adjudge: interrupted.\n")
+            _say("interrupted.")
         raise
+    except KeyboardInterrupt:  # before typer hears of it
+        _say("interrupted.")
+        raise SystemExit(130) from None
 
 
 def _selected(arguments: list[str]) -> Typer:
@@ -52,6 +58,20 @@ def _selected(arguments: list[str]) -> Typer:
     return app
 
 
+def _prepare_output() -> None:
+    """Results are UTF-8 as the files that commands write; a terminal that shows less gets question marks."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        if sys.stdout.isatty():
+            sys.stdout.reconfigure(errors="replace")
+        else:
+            sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
+
+
 def _stop(message: str) -> None:
-    sys.stderr.write(f"adjudge: {without_controls(message)}\n")
+    _say(without_controls(message))
     raise SystemExit(2)
+
+
+def _say(message: str) -> None:
+    if sys.stderr is not None:  # as where the shell closed it
+        sys.stderr.write(f"adjudge: {message}\n")

@@ -59,6 +59,7 @@ def assemble(
     from adjudge.data.kgat import write_examples
     from adjudge.errors import ConfigError
     from adjudge.io.chunks import chunks
+    from adjudge.io.files import refuse_replacing
     from adjudge.io.jsonl import read_lines
     from adjudge.retrieval.pipeline import WINDOW, sentence_in
 
@@ -69,6 +70,7 @@ def assemble(
             "--training puts gold first by itself: leave out one of --training and --inject-gold."
         )
     refuse_overwrite(out, force)
+    refuse_replacing(claims, out)
     total = sum(1 for _ in read_lines(claims))
     needs_gold = training or inject_gold
     wanted = islice(read_claims(claims, require_gold=needs_gold, aliases=aliases(label)), limit)

@@ -235,9 +235,12 @@ def _read(file: Path) -> tuple[str, bool]:
     from adjudge.data.documents import SUFFIXES, source_text
     from adjudge.data.documents.kinds import suffix_of
     from adjudge.data.documents.text import decode
+    from adjudge.errors import DataError
     from adjudge.io.files import open_bytes
 
     if str(file) == "-":
+        if sys.stdin is None:
+            raise DataError("standard input: is closed, expected a text to check.")
         return decode(sys.stdin.buffer.read()), True
     suffix = suffix_of(file.name)
     if suffix in ("", ".txt", ".md", ".markdown"):

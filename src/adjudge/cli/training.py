@@ -163,6 +163,7 @@ def predict(
     from adjudge.data.verdicts import read_verdicts, write_verdicts
     from adjudge.encoders.device import pick_device
     from adjudge.errors import ConfigError
+    from adjudge.io.files import refuse_replacing
     from adjudge.judges.folder import load_judge
     from adjudge.judges.row_model import RowJudge
 
@@ -171,6 +172,7 @@ def predict(
     for path in (out, submission):
         if path is not None:
             refuse_overwrite(path, force)
+    refuse_replacing(claims, out, submission)
     total = _count(claims)
     judge = load_judge(model, pick_device(device), precision, runtime="torch")
     if isinstance(judge, RowJudge):

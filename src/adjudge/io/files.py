@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any, BinaryIO, cast
 
 import msgspec
 
-from adjudge.errors import DataError
+from adjudge.errors import ConfigError, DataError
 from adjudge.io.temporary import temporary_file
 
 
@@ -46,6 +47,13 @@ def write_atomic(path: Path) -> Iterator[BinaryIO]:
                 yield cast(BinaryIO, packed)
         else:
             yield raw
+
+
+def refuse_replacing(source: str | os.PathLike[str], *results: str | os.PathLike[str] | None) -> None:
+    """Raise where a result would take the place of what it is made of, or of another result."""
+    paths = [os.path.realpath(path) for path in (source, *results) if path is not None]
+    if len(set(paths)) < len(paths):
+        raise ConfigError(f"{source}: input and results need a file each. Choose another name.")
 
 
 def write_text(path: Path, text: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,20 +15,37 @@ import msgspec
 from adjudge.errors import DataError
 from adjudge.io.files import open_bytes, write_atomic
 
+MAX_LINE = 1 << 25
+"""Bytes of one record (32 MiB): what a few packed bytes may hold is not all held in memory."""
+
 BAD_JSON = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 """What decoding raises of bytes that are not the JSON they should be."""
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield (line number from 1, line) for every line that is not blank."""
+    """Yield (line number from 1, line) for every line that is not blank; without a byte order mark."""
     with open_bytes(path) as stream:
         line_number = 0
         try:
-            for line_number, line in enumerate(stream, start=1):
+            while line := stream.readline(MAX_LINE + 1):
+                line_number += 1
+                if len(line) > MAX_LINE:
+                    raise DataError(
+                        f"{path}:{line_number}: longer than {MAX_LINE >> 20} MiB, expected a record on each line."
+                    )
+                if line_number == 1:
+                    line = _without_mark(line, path)
                 if line.strip():
                     yield line_number, line
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise DataError(f"{path}: damaged gzip file after line {line_number} ({error}).") from None
+
+
+def _without_mark(line: bytes, path: Path) -> bytes:
+    """The first line of a file without the mark that Windows puts before UTF-8."""
+    if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise DataError(f"{path}: is UTF-16, expected UTF-8. Save it as UTF-8.")
+    return line.removeprefix(codecs.BOM_UTF8)
 
 
 def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -28,7 +28,7 @@ from adjudge.data.records import PathLike
 from adjudge.data.verdicts import read_verdicts, write_verdicts
 from adjudge.errors import AdjudgeError, ConfigError, DataError
 from adjudge.io.chunks import chunks
-from adjudge.io.files import open_bytes, write_atomic, write_json
+from adjudge.io.files import open_bytes, refuse_replacing, write_atomic, write_json
 from adjudge.io.jsonl import BAD_JSON
 from adjudge.io.temporary import sweep
 from adjudge.retrieval.pipeline import WINDOW
@@ -72,6 +72,7 @@ class BulkJob:
     def __post_init__(self) -> None:
         if self.inject_gold and self.submission is not None:
             raise ConfigError("A submission cannot say that gold was injected: leave out one of the two.")
+        refuse_replacing(self.claims, self.out, self.submission)
 
     @property
     def folder(self) -> Path:

@@ -77,6 +77,7 @@ def test_on_loopback_only_loopback_names_are_answered(local, host, status):
         ({"origin": "http://localhost:9999"}, 403),
         ({"origin": "http://localhost.evil.example"}, 403),
         ({"origin": "null"}, 403),
+        ({"origin": "http://["}, 403),
         ({"sec-fetch-site": "cross-site"}, 403),
         ({"sec-fetch-site": "same-site"}, 403),
         ({"sec-fetch-site": "same-origin"}, 200),

@@ -34,6 +34,10 @@ __all__ = [
     "walk",
 ]
 
+MAX_GROWTH = 100
+"""Characters that a file may give for each of its bytes, beyond :data:`FREE_TEXT`."""
+FREE_TEXT = 1 << 24
+
 
 class Unreadable(DataError):
     """A file of which nothing more is read; carries what ``iter_documents`` reports."""
@@ -74,7 +78,7 @@ def iter_documents(
 def read_pages(file: SourceFile, report: ProblemReport) -> Iterator[Page]:
     """The pages of one file; ``Unreadable`` when it cannot be read (further)."""
     try:
-        yield from load_reader(file.kind).read_pages(file, report)
+        yield from _bounded(load_reader(file.kind).read_pages(file, report), file.size)
     except OSError as error:
         reason = "has gone" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
         raise Unreadable(Problem(file.source, f"{reason}.")) from None
@@ -83,6 +87,21 @@ def read_pages(file: SourceFile, report: ProblemReport) -> Iterator[Page]:
     except AdjudgeError as error:
         message = str(error).removeprefix(f"{file.path}").lstrip(": ")
         raise Unreadable(Problem(file.source, message)) from None
+
+
+def _bounded(pages: Iterator[Page], size: int) -> Iterator[Page]:
+    """The pages of a file, as long as they do not give far more text than it has bytes.
+
+    Parts may be packed, and may be named many times: chapters of a book, strings of a sheet, slides, cells over rows.
+    """
+    room = FREE_TEXT + MAX_GROWTH * size
+    for page in pages:
+        room -= sum(len(sentence.text) for sentence in page.sentences)
+        if room < 0:
+            raise DataError(
+                f"gives more than {MAX_GROWTH} times its size in text (a bomb?)."
+            )
+        yield page
 
 
 def strict_report(strict: bool, report: ProblemReport | None) -> ProblemReport:

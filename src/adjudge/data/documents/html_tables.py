@@ -11,6 +11,9 @@ from adjudge.data.documents.tables import TableReader, TableRow, row_blocks
 MAX_SPAN = 1000
 """Columns of a row, and rows or columns of a cell; what a file says beyond that is left out."""
 
+MAX_SHARED = 2000
+"""Characters that a row has in common with those above, of cells that span rows."""
+
 
 @dataclass
 class HtmlTable:
@@ -59,7 +62,7 @@ class HtmlTable:
             self.cells.setdefault(column, (tag, text))
             if rows > 1:
                 self.covers.setdefault(column, (rows - 1, tag, text))
-        self.covered, self.covers = self.covers, {}
+        self.covered, self.covers = _bounded(self.covers), {}
         width = max(self.cells) + 1
         cells = [self.cells[column][1] if column in self.cells else "" for column in range(width)]
         tags = {tag for tag, text in self.cells.values() if text}
@@ -75,6 +78,17 @@ class HtmlTable:
     def close(self) -> Iterator[Block]:
         """The sentences of the rows that wait."""
         yield from row_blocks(self.table.close(), f"table {self.number}")
+
+
+def _bounded(covers: dict[int, tuple[int, str, str]]) -> dict[int, tuple[int, str, str]]:
+    """The first columns that a row shares with those above, as far as they hold little text."""
+    bounded, size = {}, 0
+    for column in sorted(covers):
+        size += len(covers[column][2])
+        if size > MAX_SHARED:
+            break
+        bounded[column] = covers[column]
+    return bounded
 
 
 def _span(value: str | None) -> int:

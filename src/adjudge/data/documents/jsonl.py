@@ -18,10 +18,8 @@ from adjudge.data.documents.files import Problem, ProblemReport, SourceFile, lim
 from adjudge.data.documents.sentences import split_blocks, to_pages, to_sentences
 from adjudge.data.records import Record, describe, text_field
 from adjudge.errors import DataError
+from adjudge.io.jsonl import MAX_LINE
 from adjudge.types import Page
-
-MAX_LINE = 1 << 25
-"""Bytes of one record (32 MiB); a longer line is reported and passed over."""
 
 MAX_ID = 1000
 
@@ -109,7 +107,7 @@ def _too_long(identity: str) -> str:
 
 
 def _records(stream: IO[bytes], name: str, report: ProblemReport) -> Iterator[tuple[int, Record]]:
-    """Yield (line number, object); lines that are not objects are reported and passed over."""
+    """Yield (line number, object); lines that are not objects, or too long, are reported and passed over."""
     line_number = 0
     try:
         while line := stream.readline(MAX_LINE):

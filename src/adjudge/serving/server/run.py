@@ -11,6 +11,7 @@ import uvicorn
 
 from adjudge.errors import ConfigError
 from adjudge.serving.server.app import Part, create_app
+from adjudge.serving.server.connections import bounded_connections
 from adjudge.serving.server.logs import set_up_logs
 from adjudge.serving.server.security import TOKEN_PARAMETER, Access
 from adjudge.serving.server.settings import ServerSettings
@@ -34,6 +35,7 @@ def serve(settings: ServerSettings, announce: Callable[[str], None], parts: Sequ
     app = create_app(settings, access=access, parts=parts)
     config = uvicorn.Config(
         app,
+        http=bounded_connections(settings.read_timeout),
         log_config=None,
         access_log=False,
         server_header=False,

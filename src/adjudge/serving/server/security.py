@@ -103,7 +103,10 @@ class Access:
             return method in SAFE or headers.get("sec-fetch-site", "none") in ("none", "same-origin")
         if origin.lower() in self.origins:
             return True
-        parts = urlsplit(origin)
+        try:
+            parts = urlsplit(origin)
+        except ValueError:  # "http://[" and the like
+            return False
         return parts.scheme in ("http", "https") and parts.netloc.lower() == headers.get("host", "").lower()
 
     def takes_credentials(self, headers: Headers) -> bool:
@@ -192,7 +195,7 @@ class Guard:
                 f"Content-Type {content_type or 'none'}: expected application/json.",
             )
         length = headers.get("content-length", "")
-        if length.isdigit() and int(length) > self._limit(path):
+        if length.isdecimal() and int(length) > self._limit(path):
             return _refuse(413, "too_large", f"The request has more than {self._limit(path):,} bytes.")
         return None
 

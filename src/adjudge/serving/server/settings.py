@@ -57,7 +57,9 @@ class ServerSettings(BaseModel):
     max_body: int = Field(2 * MEBIBYTE, ge=1024, description="bytes of a request")
     max_batch: int = Field(10_000, ge=1, description="claims of a batch")
     max_upload: int = Field(64 * MEBIBYTE, ge=1024, description="bytes of an upload or a batch")
-    read_timeout: float = Field(15.0, gt=0, description="seconds to wait for more of a request's body")
+    read_timeout: float = Field(
+        15.0, gt=0, description="seconds to wait for a request's headers, and for more of its body"
+    )
     refresh: float = Field(2.0, gt=0, description="seconds between looks at whether a corpus changed on disk")
     log_texts: bool = Field(False, description="write claims and queries into the log")
 
