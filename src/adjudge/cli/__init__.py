@@ -40,9 +40,6 @@ def main() -> None:
         if ended.code == 130:  # what typer makes of Ctrl-C, in silence
             _say("interrupted.")
         raise
-    except KeyboardInterrupt:  # before typer hears of it
-        _say("interrupted.")
-        raise SystemExit(130) from None
 
 
 def _selected(arguments: list[str]) -> Typer:

@@ -232,3 +232,17 @@ def test_the_description_has_an_example_for_every_request(client):
     for path, methods in description["paths"].items():
         for method, operation in methods.items():
             assert operation["summary"], (path, method)
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/check", '{"text": "The bridge \\ud800 is old.", "stream": false}'),
+        ("/v1/verify", '{"claim": "The bridge is old.", "id": "\\udfff"}'),
+        ("/v1/verify", '{"claim": "The bridge \\ud800 is old."}'),
+        ("/v1/classify", '{"claim": "It is old.", "evidence": ["\\udc00"], "id": 1}'),
+    ],
+)
+def test_half_a_surrogate_pair_is_refused(client, path, body):
+    answer = client.post(path, content=body, headers={"content-type": "application/json"})
+    assert answer.status_code == 422 and answer.json()["error"]["code"] == "invalid"

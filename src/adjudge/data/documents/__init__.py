@@ -98,9 +98,7 @@ def _bounded(pages: Iterator[Page], size: int) -> Iterator[Page]:
     for page in pages:
         room -= sum(len(sentence.text) for sentence in page.sentences)
         if room < 0:
-            raise DataError(
-                f"gives more than {MAX_GROWTH} times its size in text (a bomb?)."
-            )
+            raise DataError(f"gives more than {MAX_GROWTH} times its size in text (a bomb?).")
         yield page
 
 

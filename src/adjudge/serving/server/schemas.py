@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from adjudge.serving.server.settings import MAX_CLAIM
 
+
+def check_characters(text: str) -> str:
+    """Half of a surrogate pair, which JSON can escape, is no character; pydantic refuses it in bounded texts only."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError("expected Unicode text, found half of a surrogate pair") from None
+    return text
+
+
 NOT_BLANK = r"\S"
+Text = Annotated[str, AfterValidator(check_characters)]
 SentenceText = Annotated[str, Field(max_length=20_000)]
 ShortText = Annotated[str, Field(max_length=1000)]
 ClaimText = Annotated[
@@ -23,7 +34,7 @@ ClaimText = Annotated[
 CorpusName = Annotated[
     ShortText | None, Field(description="where to look; the server's first corpus if left out")
 ]
-Identity = Annotated[int | str, Field(description="given back with the answer")]
+Identity = Annotated[int | Text, Field(description="given back with the answer")]
 _CLAIM = "The Ellery Bridge was opened in 1932."
 _SENTENCE = "The Ellery Bridge was opened on 4 May 1931."
 
@@ -75,7 +86,7 @@ class CheckRequest(_Request):
         extra="forbid", json_schema_extra={"examples": [{"text": f"{_CLAIM} It carries trams."}]}
     )
 
-    text: str
+    text: Text
     corpus: CorpusName = None
     markdown: bool = Field(True, description="whether the text is Markdown")
     marks: bool = Field(True, description="whether the words are marked that the evidence does not back")
