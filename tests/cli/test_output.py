@@ -125,6 +125,17 @@ def test_a_folder_in_the_place_of_an_output_file_is_called_one(tmp_path: Path) -
     for force in ([], ["--force"]):
         done = adjudge(*command, *force)
         assert done.returncode == 2 and "is a folder, expected the name of a file" in done.stderr
+    done = adjudge("check", tmp_path / "claims.jsonl", "--against", tmp_path, "--out", tmp_path / "out")
+    assert done.returncode == 2 and "is a folder, expected the name of a file" in done.stderr
+
+
+def test_verdicts_do_not_take_the_place_of_the_claims(tmp_path: Path) -> None:
+    claims = tmp_path / "claims.jsonl"
+    claims.write_text('{"id": 1, "claim": "a"}')
+    for command in (("verify", "--claims", claims, "--corpus", tmp_path), ("predict", "small", claims)):
+        done = adjudge(*command, "--out", claims, "--force")
+        assert done.returncode == 2 and "need a file each" in done.stderr
+    assert claims.read_text() == '{"id": 1, "claim": "a"}'
 
 
 def test_an_output_that_cannot_be_written_is_no_traceback() -> None:

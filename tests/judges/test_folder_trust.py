@@ -70,3 +70,24 @@ def test_another_runs_weights_are_refused(trained: RowJudge, tmp_path: Path):
     save_model(nudged(trained), tmp_path / "checkpoint")
     with pytest.raises(ConfigError, match="They are another run's"):
         load_model(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"temperature": 0.0}, "temperature is 0.0"),  # every probability would be NaN
+        ({"temperature": -1.0}, "temperature is -1.0"),  # the least likely label would win
+        ({"temperature": 1e300}, "temperature is 1e"),
+        ({"files": {"../../secret": "0"}}, "no file of this folder"),  # whose hash the message would tell
+    ],
+)
+def test_settings_that_no_model_has_are_refused(
+    trained: RowJudge, tmp_path: Path, change: dict[str, object], message: str
+):
+    save_model(trained, tmp_path / "model")
+    path = tmp_path / "model" / "adjudge.json"
+    values = {**json.loads(path.read_text()), **change}
+    del values["checksum"]  # as whoever wrote the folder could have
+    path.write_text(json.dumps(values))
+    with pytest.raises(ConfigError, match=message):
+        load_model(tmp_path / "model")

@@ -13,7 +13,7 @@ from adjudge import Verifier
 from adjudge.errors import AdjudgeError, ConfigError, DataError
 from adjudge.judges.folder import load_model, save_model
 from adjudge.retrieval import build_index
-from adjudge.types import Claim, Evidence, SentenceRef
+from adjudge.types import Claim, Evidence, Example, SentenceRef
 
 CLAIM = "The Rhine flows through Cologne."
 
@@ -196,6 +196,8 @@ def test_what_is_wrong_with_a_claim_is_said(run: Path, rivers: Path) -> None:
         verifier.verify_many(CLAIM, rivers)
     with pytest.raises(ConfigError, match="claim 1: expected a text or a Claim, found int"):
         list(verifier.verify_many([CLAIM, 7], rivers))  # type: ignore[list-item]
+    with pytest.raises(ConfigError, match="claim 3: expected a text, found NoneType"):
+        list(verifier.verify_many([Claim(3, None)], rivers))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -204,6 +206,8 @@ def test_what_is_wrong_with_a_claim_is_said(run: Path, rivers: Path) -> None:
         ("It does.", "expected a list of sentences, found str"),
         (None, "expected a list of sentences, found NoneType"),
         (["It does.", None], "expected texts, found NoneType"),
+        ([Evidence(None)], "evidence: text is NoneType"),  # type: ignore[arg-type]
+        ([Evidence("It does.", page=3)], "evidence: page is int"),  # type: ignore[arg-type]
         (["It does."] * 6, "6 evidence sentences; this model reads at most 5"),
     ],
 )
@@ -213,6 +217,8 @@ def test_evidence_that_is_not_a_list_of_sentences_is_refused(run: Path, evidence
 
 
 def test_examples_and_documents_of_another_type_are_refused(run: Path) -> None:
+    with pytest.raises(ConfigError, match="claim 1: expected a text, found NoneType"):
+        list(lexical(run).classify_many([Example(1, None)]))  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="examples: expected Example records, found str among them"):
         list(lexical(run).classify_many([CLAIM]))  # type: ignore[list-item]
     with pytest.raises(ConfigError, match="against: expected texts or paths, found NoneType among them"):

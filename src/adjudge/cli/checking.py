@@ -92,13 +92,13 @@ def check(
     from adjudge.errors import ConfigError
     from adjudge.serving.check.records import FAIL_ON
 
+    if out is not None:
+        refuse_overwrite(out, force)
     name = _format_name(format, out, json)
     if fail_on is not None and fail_on not in FAIL_ON:
         raise ConfigError(f"--fail-on {fail_on!r}: expected one of {', '.join(FAIL_ON)}.")
     if bool(against) == (settings.corpus is not None):
         raise ConfigError(f"{NO_CORPUS[:-1]}; or --against DOC (one of the two).")
-    if out is not None:
-        refuse_overwrite(out, force)
     if name == "html" and len(files) > 1:
         raise ConfigError(f"An HTML page shows one text, found {len(files)}: check them one by one.")
     if splitter_url and not split:

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from safetensors import SafetensorError
 
 from adjudge.config import ModelSettings, problems_in
@@ -73,7 +74,7 @@ class Metadata(BaseModel):
     settings: dict[str, Any]
     labels: tuple[str, ...] = ()
     neutral: str | None = None
-    temperature: float = 1.0
+    temperature: float = Field(1.0, gt=0, lt=1e6)
     weight: float | None = None
     base: Base | None = None
     sha256: str = ""
@@ -163,6 +164,8 @@ def read_folder(folder: Path, expected: ModelType = "judge") -> StoredModel:
 def _check_files(folder: Path, metadata: Metadata) -> None:
     """Refuse files that are not those the model was written with."""
     for name, expected in {TENSORS: metadata.sha256, **metadata.files}.items():
+        if name != os.path.basename(name):
+            raise ConfigError(f"{folder / METADATA}: damaged ({name!r} is no file of this folder).")
         if (digest := digest_of(folder / name)) != expected:
             raise ConfigError(
                 f"{folder / name}: SHA-256 is {digest}, expected {expected}. "

@@ -159,8 +159,7 @@ class Verifier:
             )
         sentences = tuple(Evidence(item) if isinstance(item, str) else item for item in evidence)
         for sentence in sentences:
-            if not isinstance(sentence, Evidence):
-                raise ConfigError(f"evidence: expected texts, found {type(sentence).__name__} among them.")
+            check_sentence(sentence)
         most = self.judge.max_evidence
         if most is not None and len(sentences) > most:
             raise ConfigError(f"{len(sentences)} evidence sentences; this model reads at most {most}.")
@@ -270,7 +269,21 @@ def empty_answer(example: Example, retriever: Retriever) -> Verdict:
 def _checked_example(example: Example) -> Example:
     if not isinstance(example, Example):
         raise ConfigError(f"examples: expected Example records, found {type(example).__name__} among them.")
+    if not isinstance(example.claim, str):
+        raise ConfigError(f"claim {example.id!r}: expected a text, found {type(example.claim).__name__}.")
+    for sentence in example.evidence:
+        check_sentence(sentence)
     return example
+
+
+def check_sentence(sentence: Evidence) -> None:
+    """``ConfigError`` where a sentence of the evidence is none, or has something else than texts."""
+    if not isinstance(sentence, Evidence):
+        raise ConfigError(f"evidence: expected texts, found {type(sentence).__name__} among them.")
+    for name in ("text", "page", "title", "context"):
+        value = getattr(sentence, name)
+        if not isinstance(value, str):
+            raise ConfigError(f"evidence: {name} is {type(value).__name__}, expected a text.")
 
 
 def claim_text(claim: str) -> str:
@@ -300,6 +313,8 @@ def _claim_records(claims: Iterable[str | Claim], with_gold: bool) -> Iterator[C
             record = Claim(index, claim)
         else:
             raise ConfigError(f"claim {index}: expected a text or a Claim, found {type(claim).__name__}.")
+        if not isinstance(record.text, str):
+            raise ConfigError(f"claim {record.id!r}: expected a text, found {type(record.text).__name__}.")
         if not record.text.strip():
             raise DataError(f"Claim {record.id!r} is empty.")
         _check_length(record.text, f"Claim {record.id!r}")
