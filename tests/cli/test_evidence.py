@@ -339,6 +339,34 @@ def test_a_ranker_is_trained_and_then_chooses_sentences(world: Path, tmp_path: P
     assert "training.lr" in refused("train-ranker", "c.jsonl", *options, "--lr", -1, "--out", "other")
 
 
+def test_a_ranker_of_pages_makes_a_second_hop(world: Path, tmp_path: Path) -> None:
+    options: tuple[Any, ...] = ("--corpus", world / "index", "--selector")
+    claims, ranker = world / "claims-train.jsonl", tmp_path / "pages"
+    made = (
+        "--corpus",
+        world / "index",
+        "--kind",
+        "page",
+        "--backbone",
+        "tiny",
+        "--limit",
+        8,
+        "--held-out",
+        4,
+    )
+    fine("train-ranker", claims, *made, "--out", ranker)
+    one, two = (
+        json.loads(
+            fine("search", "--evaluate", claims, *options, ranker, *more, "--limit", 8, "--json").stdout
+        )
+        for more in ((), ("--second-hop",))
+    )
+    assert one.keys() == two.keys() and one["claims"] == two["claims"]
+    hop = ("search", "A film.", *options)
+    assert "ranker of pages or lists" in refused(*hop, "lexical", "--second-hop")
+    assert "use one of the two" in refused(*hop, ranker, "--second-hop", "--follow-links", 0.9)
+
+
 @pytest.mark.parametrize("command", ["index", "search", "verify", "train-ranker", "assemble"])
 def test_help_teaches_by_example(command: str) -> None:
     assert f"adjudge {command} " in fine(command, "--help").stdout
