@@ -1,11 +1,12 @@
 """Rankers of pairs, pages and lists on FEVER's training claims (docs/results/systems.md, Selection).
 
-    python reproductions/selection.py files DATA OUT        the pages at hand as a corpus, training and test claims
-    python reproductions/selection.py measure OUT RANKER …  recall among the first five, and claims a second
+    python reproductions/selection.py files DATA OUT            the pages at hand as a corpus, training and test claims
+    python reproductions/selection.py measure OUT [RANKER …]  recall among the first five, and claims a second
 
 DATA holds ``fever/``. The pages have no titles there; here a page is called what its first sentence begins with.
 A claim's gold sentences are those of its page that hold the text of a gold sentence, each enough by itself. A page
-in ten is a test page; no claim of it is trained on. Seconds are of this process's processor time.
+in ten is a test page; no claim of it is trained on. OUT/wiki is to be indexed as OUT/index (``index --no-vectors``).
+Seconds are of this process's processor time. A measurement's first ranker is the one others are tested against.
 """
 
 from __future__ import annotations
@@ -20,13 +21,17 @@ from typing import Any
 from adjudge.data.formats import read_claims
 from adjudge.data.text import page_id, page_title
 from adjudge.data.wiki import write_pages
+from adjudge.encoders.dataset import tokenize
+from adjudge.encoders.loading import load_encoder
+from adjudge.encoders.rows import Layout, RowWriter
 from adjudge.evaluation.statistics import mcnemar
 from adjudge.io.jsonl import write_json_lines
 from adjudge.retrieval import Index, IndexRetriever, LexicalSelector, RetrievalSettings, load_selector
+from adjudge.retrieval.long_rows import LongRowWriter
 from adjudge.retrieval.pipeline import CANDIDATES
 from adjudge.retrieval.selectors import SPREAD, fuse, select_best
 from adjudge.retrieval.whole_pages import WholePages
-from adjudge.types import Claim, Evidence, Page, Sentence
+from adjudge.types import FEVER_LABELS, Claim, Evidence, Example, Page, Sentence
 from systems import read, split_claims, to_letters
 
 Record = dict[str, Any]
@@ -36,6 +41,7 @@ TEST_PAGES = 10
 TITLE_WORDS = 8
 K = 5
 WHOLE = 5
+PAIR_LENGTH, LONG_LENGTH = 130, 512
 
 
 def name_page(number: int, first: str) -> str:
@@ -87,9 +93,9 @@ def finds_gold(claim: Claim, selection: Sequence[Evidence]) -> bool:
 
 
 def measure(out: Path, rankers: Sequence[Path]) -> None:
-    """A line a selector: recall, alone and with the retriever's score, and speed; McNemar against the first ranker."""
+    """What is offered, what each kind of ranker reads of it, and a line a ranker; without one, all the rest."""
     claims = list(read_claims(out / "test.jsonl", require_gold=True))
-    index = Index(out / "index")
+    index = Index.open(out / "index")
     texts = [claim.text for claim in claims]
     found = IndexRetriever(index, RetrievalSettings()).retrieve_many(texts, CANDIDATES)
 
@@ -105,7 +111,24 @@ def measure(out: Path, rankers: Sequence[Path]) -> None:
             finds_gold(claim, sentences[:K]) for claim, sentences in zip(claims, candidates, strict=True)
         ]
         print(f"  retriever's order: recall@{K} {share(order)}")
+        describe_rows(texts, candidates)
         measure_rankers(claims, candidates, rankers)
+
+
+def describe_rows(claims: Sequence[str], candidates: Sequence[Sequence[Evidence]]) -> None:
+    """A line a kind of ranker: how many rows of how many tokens it reads of a claim."""
+    tokenizer = load_encoder("minilm")[1]
+    pairs = RowWriter(tokenizer, Layout(max_length=PAIR_LENGTH))
+    examples = [Example(n, *pair) for n, pair in enumerate(zip(claims, map(tuple, candidates), strict=True))]
+    starts = tokenize(examples, pairs, FEVER_LABELS).row_start
+    lengths = {"pair": [end - start for start, end in zip(starts, starts[1:], strict=False)]}
+    for kind in ("page", "list"):
+        writer = LongRowWriter(RowWriter(tokenizer, Layout(max_length=LONG_LENGTH)), by_page=kind == "page")
+        rows = [writer.write(*pair) for pair in zip(claims, candidates, strict=True)]
+        lengths[kind] = [len(row.ids) for of_claim in rows for row in of_claim]
+    for kind, of_kind in lengths.items():
+        count = len(claims)
+        print(f"  {kind}: {len(of_kind) / count:.1f} rows and {sum(of_kind) / count:.0f} tokens a claim")
 
 
 def measure_rankers(
