@@ -156,6 +156,7 @@ supply-chain: $(READY)  ## the SBOM, the licences, the lock with hashes, and whe
 	$(SUPPLY)/bin/pip-licenses --python $(BIN)/python --format markdown --with-urls --output-file dist/licences.md
 	$(SUPPLY)/bin/uv pip compile pyproject.toml $(LOCKED_EXTRAS) --constraint constraints.txt --generate-hashes \
 		--no-header --no-annotate --quiet --output-file dist/requirements-hashed.txt
+	rm -rf dist/wheel-1 dist/wheel-2 dist/*.whl
 	for turn in 1 2; do SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(SUPPLY)/bin/python -m build --wheel \
 		--outdir dist/wheel-$$turn . > dist/build.log || { cat dist/build.log; exit 1; }; done
 	cmp dist/wheel-1/*.whl dist/wheel-2/*.whl && mv dist/wheel-1/*.whl dist/ && rm -r dist/wheel-1 dist/wheel-2
