@@ -162,32 +162,24 @@ def predict(
     from adjudge.data.submissions import write_submission
     from adjudge.data.verdicts import read_verdicts, write_verdicts
     from adjudge.encoders.device import pick_device
-    from adjudge.errors import ConfigError
-    from adjudge.io.files import refuse_replacing
     from adjudge.judges.folder import load_judge
     from adjudge.judges.row_model import RowJudge
 
-    if out is None and submission is None:
-        raise ConfigError("Say where the verdicts go: --out FILE, --submission FILE or both.")
-    for path in (out, submission):
-        if path is not None:
-            refuse_overwrite(path, force)
-    refuse_replacing(claims, out, submission)
+    _check_outputs(claims, out, submission, force)
     total = _count(claims)
     judge = load_judge(model, pick_device(device), precision, runtime="torch")
     if isinstance(judge, RowJudge):
         judge = replace(judge, batch_tokens=batch_tokens)
     console = progress_console()
     counts: Counter[str] = Counter()
-    cut = 0
+    cut: Counter[bool] = Counter()
 
     def count(verdicts: Iterable[Verdict]) -> Iterator[Verdict]:
-        nonlocal cut
         with bar(console) as progress:
             task = progress.add_task("predicting", total=total, note="claims")
             for verdict in verdicts:
                 counts[verdict.answer] += 1
-                cut += verdict.cut
+                cut[verdict.cut] += 1
                 progress.advance(task)
                 yield verdict
 
@@ -197,13 +189,26 @@ def predict(
         write_verdicts(out, verdicts)
     if submission is not None:
         write_submission(submission, verdicts if out is None else read_verdicts(out))
-    if cut:
-        console.print(cut_note(cut, counts.total()), highlight=False)
+    if cut[True]:
+        console.print(cut_note(cut[True], counts.total()), highlight=False)
     if json:
-        show_json({"claims": counts.total(), "labels": counts, "cut": cut})
+        show_json({"claims": counts.total(), "labels": counts, "cut": cut[True]})
     else:
         figures = ", ".join(f"{name} {counts[name]:,}" for name in judge.labels)
         console.print(f"{counts.total():,} verdicts: {figures}.", highlight=False)
+
+
+def _check_outputs(claims: Path, out: Path | None, submission: Path | None, force: bool) -> None:
+    """Refuse a prediction that would go nowhere, or replace what is there."""
+    from adjudge.errors import ConfigError
+    from adjudge.io.files import refuse_replacing
+
+    if out is None and submission is None:
+        raise ConfigError("Say where the verdicts go: --out FILE, --submission FILE or both.")
+    for path in (out, submission):
+        if path is not None:
+            refuse_overwrite(path, force)
+    refuse_replacing(claims, out, submission)
 
 
 def export(

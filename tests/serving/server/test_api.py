@@ -112,7 +112,8 @@ def test_a_batch_answers_every_line_in_order_and_keeps_the_ids(client):
     assert answers[1]["line"] == 3 and answers[3]["line"] == 5
     assert answers[4]["error"]["code"] == "not_found"
     assert answers[5]["label"] is None and "matches" in answers[5]["reason"]
-    assert answers[0] == client.post("/v1/verify", json={"claim": CLAIM, "id": "b"}).json()
+    alone = client.post("/v1/verify", json={"claim": CLAIM, "id": "b"}).json()
+    assert rounded(answers[0]) == rounded(alone)  # its neighbours change the last digits
 
 
 def test_a_batch_is_answered_however_much_longer_than_the_queue_it_is(
