@@ -199,7 +199,10 @@ def search(
     sentences = pipeline.retrieve(query or "", k)
     if json:
         show_json(
-            [{key: v for key, v in asdict(s).items() if key not in ("weight", "links", "cut")} for s in sentences]
+            [
+                {key: v for key, v in asdict(s).items() if key not in ("weight", "links", "cut")}
+                for s in sentences
+            ]
         )
     elif sentences:
         show(sentences_view(sentences))
