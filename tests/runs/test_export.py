@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from adjudge import Verifier
-from adjudge.config import ModelSettings, settings_from, to_toml
+from adjudge.config import ModelSettings, RunSettings, settings_from, to_toml
 from adjudge.data.kgat import write_examples
 from adjudge.errors import ConfigError
 from adjudge.judges.folder import save_model
 from adjudge.judges.row_model import build
 from adjudge.runs.export import compute_figures, export
+from adjudge.runs.model_card import without_folders
 from adjudge.types import FEVER_LABELS, Evidence, Example
 
 
@@ -82,6 +83,15 @@ def test_the_card_of_a_mix_names_its_sources_and_measures_each(run: Path, tmp_pa
     card = (tmp_path / "out" / "MODEL_CARD.md").read_text()
     assert "| odd | 75.0 | odd pairs, MIT |" in card and "| even | 25.0 | documents |" in card
     assert "held out by page, claim and sentence" in card.replace("\n", " ")
+
+
+def test_settings_to_hand_out_name_no_folder():
+    settings = RunSettings.model_validate(
+        {"data": {"train": "/at/me/a.jsonl"}, "model": {"init": "/at/me/before"}}
+    )
+    shown = without_folders(settings)
+    assert shown.model.init == "before" and shown.data.train is None
+    assert without_folders(shown) == shown
 
 
 def test_figures_by_hand():

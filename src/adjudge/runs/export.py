@@ -22,7 +22,7 @@ from adjudge.evaluation.calibration import (
 from adjudge.io.files import sha256, write_json, write_text
 from adjudge.runs.claims import claims_of
 from adjudge.runs.folder import FILES, RunFolder, data_files
-from adjudge.runs.model_card import model_card
+from adjudge.runs.model_card import model_card, without_folders
 from adjudge.training.mix.settings import find_mix
 from adjudge.types import Example
 
@@ -174,7 +174,7 @@ def _record(report: ExportReport, settings: RunSettings, tests: Sequence[Path]) 
         "labels_changed_by_rounding": report.changed,
         "tuning": [asdict(part) for part in report.tuning],
         "test": [asdict(part) for part in report.test],
-        "settings": settings.model_dump(mode="json", exclude={"data": set(FILES)}),
+        "settings": without_folders(settings).model_dump(mode="json", exclude={"data": set(FILES)}),
         "data": {name: file["sha256"] for name, file in data_files(settings.data).items()},
         "test_data": {path.name: sha256(path) for path in tests},
     }

@@ -53,7 +53,7 @@ def model_card(settings: RunSettings, report: ExportReport, mix: MixSettings | N
         max_length=settings.model.max_length,
         words=int(WORDS_A_TOKEN * settings.model.max_length) // 10 * 10,
         changed=report.changed,
-        recipe=_recipe(settings),
+        recipe=to_toml(without_folders(settings)),
         training=_training(settings),
         temperature=report.temperature,
         held_out=report.tuning[0].claims,
@@ -62,12 +62,12 @@ def model_card(settings: RunSettings, report: ExportReport, mix: MixSettings | N
     )
 
 
-def _recipe(settings: RunSettings) -> str:
+def without_folders(settings: RunSettings) -> RunSettings:
     """The settings without the places of files and folders, which are the user's."""
     data = settings.data.model_copy(update=dict.fromkeys(FILES))
     init = settings.model.init and Path(settings.model.init).name
     model = settings.model.model_copy(update={"init": init})
-    return to_toml(settings.model_copy(update={"data": data, "model": model}))
+    return settings.model_copy(update={"data": data, "model": model})
 
 
 def _mixed_data(mix: MixSettings) -> str:
