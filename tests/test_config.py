@@ -80,6 +80,7 @@ CHANGED: dict[str, dict[str, Any]] = {
         "seed": 42,
         "shuffle_evidence": False,
         "shuffle_claims": False,
+        "precision": "bf16",
         "recompute": True,
     },
     "augment": {

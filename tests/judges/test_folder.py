@@ -68,7 +68,12 @@ def test_a_loaded_model_gives_what_the_saved_one_gave(
         assert loaded.writer.layout == saved.writer.layout
         data, _ = tiny.data_for(saved)
         assert tiny.data_for(loaded)[0].fingerprint() == data.fingerprint()
-        assert torch.equal(log_probabilities(loaded, data), log_probabilities(saved, data))
+        ours, theirs = loaded.module.state_dict(), saved.module.state_dict()
+        assert ours.keys() == theirs.keys() and all(torch.equal(ours[name], theirs[name]) for name in ours)
+        # Some processors add in another order where a tensor lies elsewhere in memory.
+        torch.testing.assert_close(
+            log_probabilities(loaded, data), log_probabilities(saved, data), atol=2e-6, rtol=0
+        )
 
 
 def test_loading_changes_every_parameter_of_a_fresh_model(tiny: ModuleType, tmp_path: Path):
