@@ -44,6 +44,24 @@ def test_what_a_killed_process_left_is_swept_up_and_nothing_else(tmp_path: Path)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes as on POSIX")
+def test_a_folder_that_is_swept_up_before_it_is_locked_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mkdir = Path.mkdir
+    made: list[Path] = []
+
+    def make_and_lose_the_first(path: Path, *args: int, **options: bool) -> None:
+        mkdir(path, *args, **options)
+        if path.name.endswith(".tmp"):
+            made.append(path)
+            if len(made) == 1:
+                sweep(tmp_path)  # another process, in the moment before the lock
+
+    monkeypatch.setattr(Path, "mkdir", make_and_lose_the_first)
+    with temporary_folder(tmp_path / "tokens") as folder:
+        assert len(made) == 2 and folder == made[1] and folder.is_dir()
+
+
 def test_a_file_gets_the_mode_that_the_user_gives_to_new_files(tmp_path: Path) -> None:
     before = os.umask(0o027)
     try:

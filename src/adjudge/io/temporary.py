@@ -113,7 +113,10 @@ def _create(path: Path, folder: bool = False) -> tuple[Path, int]:
         temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
         if folder:
             temporary.mkdir()
-            handle = -1 if sys.platform == "win32" else os.open(temporary, os.O_RDONLY)
+            try:
+                handle = -1 if sys.platform == "win32" else os.open(temporary, os.O_RDONLY)
+            except FileNotFoundError:
+                continue  # swept up in the moment before it was opened
         else:
             handle = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
         if _lock(handle) and temporary.exists():
