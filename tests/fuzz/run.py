@@ -28,6 +28,8 @@ SECONDS, SECONDS_A_BYTE = 5.0, 2e-4
 """Processor time that an input may take: the second part says that time grows with the input and no faster."""
 MEMORY = 2 << 30
 """Bytes that a target may take beyond what the process has when it begins."""
+DAMAGED = 9
+"""Damaged forms of an input that hypothesis draws, which follow it: a draw takes longer than most readers."""
 
 
 class Unworthy(Exception):
@@ -96,16 +98,18 @@ def run_hypothesis(target: Target, folder: Path, count: int, number: int) -> dic
 
     @seed(number)
     @settings(
-        max_examples=count,
+        max_examples=-(-count // (1 + DAMAGED)),
         deadline=None,
         database=None,
         phases=(Phase.generate, Phase.shrink),
         suppress_health_check=list(HealthCheck),
     )
-    @given(inputs(target))
-    def check(content: bytes) -> None:
-        answers["inputs"] += 1
-        answers[feed(target, folder, content)] += 1
+    @given(inputs(target), st.integers(0, 2**63))
+    def check(content: bytes, first: int) -> None:
+        damaged = (mutate(content, first + further) for further in range(DAMAGED))
+        for fed in (content, *damaged):
+            answers["inputs"] += 1
+            answers[feed(target, folder, fed)] += 1
 
     for content in target.seeds:
         feed(target, folder, content)

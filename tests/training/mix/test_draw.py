@@ -138,6 +138,16 @@ def test_distractors_leave_the_label_and_the_evidence(data: Path) -> None:
         assert example.label == plain[example.claim].label
 
 
+def test_titles_become_names_of_files_and_stay_those_of_their_examples(data: Path) -> None:
+    train = draw_mix(settings({**TWINS, "file_names": 1}), [data]).train
+    titles = [example.evidence[0].title for example in train]
+    assert all(titles) and not {f"Harbour {n}" for n in range(120)} & set(titles)
+    by_claim: dict[str, set[str]] = {}
+    for example in train[:100]:  # no claim comes twice in so few
+        by_claim.setdefault(example.claim, set()).add(example.evidence[0].title)
+    assert {len(shown) for shown in by_claim.values()} == {1}
+
+
 def test_titles_are_dropped_where_none_are_wanted(data: Path) -> None:
     train = draw_mix(settings({**TWINS, "titles": 0}), [data]).train
     assert not any(sentence.page or sentence.title for example in train for sentence in example.evidence)

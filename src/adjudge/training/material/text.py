@@ -13,6 +13,7 @@ _UNITS = (
 ).split()
 _TENS = "_ _ twenty thirty forty fifty sixty seventy eighty ninety".split()
 _WORD = re.compile(r"[a-z]{4,}|\d+")
+_FILES = ("a", "doc", "draft", "file", "final", "n", "notes", "readme", "scan", "text", "untitled", "v")
 
 
 class Fact(NamedTuple):
@@ -71,3 +72,18 @@ def format_thousands(number: float) -> str:
 def write_number(rng: random.Random, number: int) -> str:
     """A whole number as somebody may write it."""
     return spell_number(number) if number <= 12 and rng.random() < 0.5 else format_thousands(number)
+
+
+def name_of_file(title: str, rng: random.Random) -> str:
+    """What a file with this title could be called: a few words of it, often cut short, or a name that says nothing."""
+    words = re.findall(r"[^\W_]+", title.lower()) or ["text"]
+    at = rng.randrange(len(words))
+    name = rng.choice(["-", "_", " ", ""]).join(words[at : at + rng.randint(1, 3)])
+    chance = rng.random()
+    if chance < 0.3:
+        name = rng.choice(_FILES)
+    elif chance < 0.5:
+        name = name[: rng.randint(1, 4)]
+    if rng.random() < 0.3:
+        name += rng.choice(["-", "_", " ", ""]) + str(rng.choice([1, 2, 3, 12, 2019, 2024]))
+    return name

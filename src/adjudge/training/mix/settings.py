@@ -33,6 +33,9 @@ class MixSource(BaseModel):
     share: float = Field(gt=0, description="of all examples")
     until: float = Field(1, gt=0, le=1, description="the part of the training in which it is shown")
     titles: float = Field(0.35, ge=0, le=1, description="share of the groups shown with titles")
+    file_names: float = Field(
+        0, ge=0, le=1, description="share of the groups whose titles are shown as names of files"
+    )
     distractors: float = Field(0.12, ge=0, le=1, description="share shown among sentences of other examples")
     beside: int = Field(2, ge=1, le=4, description="most sentences of others that stand beside its own")
     near_miss: float = Field(

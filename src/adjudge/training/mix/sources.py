@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from adjudge.training.entities import is_in_share
 from adjudge.training.material.documents import document_groups
 from adjudge.training.material.passages import Document, passage_views, read_passages
 from adjudge.training.material.sentences import select_usable, sentence_groups
+from adjudge.training.material.text import name_of_file
 from adjudge.training.material.written import read_written
 from adjudge.training.mix.settings import MixSettings, MixSource
 from adjudge.types import FEVER_LABELS, Example
@@ -122,6 +124,8 @@ def _passages(source: MixSource, settings: MixSettings, data: Sequence[Path], wa
 
 
 def _view_passage(document: Document, source: MixSource, rng: random.Random) -> Group:
+    if rng.random() < source.file_names:
+        document = replace(document, title=name_of_file(document.title, rng))
     group = passage_views(
         document,
         rng,

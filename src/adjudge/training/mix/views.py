@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from adjudge.data.text import drop_title, evidence_title
-from adjudge.training.material.text import find_words
+from adjudge.training.material.text import find_words, name_of_file
 from adjudge.training.mix.settings import MixSource
 from adjudge.training.mix.sources import Group
 from adjudge.types import Evidence, Example, Label
@@ -60,7 +60,21 @@ def draw_views(groups: Sequence[Group], source: MixSource, rng: random.Random) -
     pool = build_pool(groups)
     for group in groups:
         titled, among = rng.random() < source.titles, rng.random() < source.distractors
-        yield [_view(example, source, pool, titled, among, rng) for example in group]
+        views = [_view(example, source, pool, titled, among, rng) for example in group]
+        yield rename_titles(views, rng) if rng.random() < source.file_names else views
+
+
+def rename_titles(examples: Sequence[Example], rng: random.Random) -> list[Example]:
+    """The examples with a name of a file in the place of every title, the same for the same title."""
+    titles = {evidence_title(sentence) for example in examples for sentence in example.evidence}
+    names = {title: name_of_file(title, rng) if title else "" for title in sorted(titles)}
+    return [
+        replace(
+            example,
+            evidence=tuple(replace(s, page="", title=names[evidence_title(s)]) for s in example.evidence),
+        )
+        for example in examples
+    ]
 
 
 def _view(
