@@ -8,6 +8,7 @@ fold come from a model trained on the other four, from MODEL on; claims that cit
 is tuned: the settings below were fixed before the folds were judged, by what they cost in trials on the first 40 claims
 (whose results were seen; longer training did slightly better there). The last step is the checkpoint, and no
 temperature is fitted to SciFact (zero-shot has the model's own, fine-tuned none). Models compute in full precision.
+``--zero-shot`` leaves out the folds.
 
 What is done lies in ``--out``; given again, the command goes on where it stopped.
 """
@@ -189,19 +190,12 @@ def tune(files: Files, name: str, model: str, examples: Iterator[Example], comma
 
 
 def study(
-    files: Files, model: str, claims: list[Claim], source: Path, command: str
+    files: Files, model: str, claims: list[Claim], source: Path, command: str, zero_shot: bool
 ) -> tuple[dict[str, dict[str, list[Verdict]]], list[list[int]]]:
-    """All verdicts, by system and view in the claims' order; and the folds."""
+    """All verdicts, by system and view in the claims' order; and the folds that models were tuned on."""
     given, retrieved = (list(read_examples(path)) for path in (files.given, files.retrieved))
     stored = StoredEvidence({example.claim: example.evidence for example in retrieved})
     judge(files, "zero-shot", model, claims, given, stored)
-    assigned = folds(claims, cited_abstracts(source), FOLDS, SEED)
-    for number, places in enumerate(assigned, start=1):
-        name = f"fold-{number}"
-        others = [place for place in range(len(claims)) if place not in set(places)]
-        examples = training_examples([given[p] for p in others], [retrieved[p] for p in others], MIXED)
-        run = tune(files, name, model, examples, command)
-        judge(files, name, str(run), [claims[p] for p in places], [given[p] for p in places], stored)
 
     def collect(names: Sequence[str]) -> dict[str, list[Verdict]]:
         both = {}
@@ -210,13 +204,22 @@ def study(
             both[view] = [by_claim[claim.id] for claim in claims]
         return both
 
-    tuned = collect([f"fold-{number}" for number in range(1, FOLDS + 1)])
-    return {"zero-shot": collect(["zero-shot"]), "fine-tuned": tuned}, assigned
+    systems = {"zero-shot": collect(["zero-shot"])}
+    if zero_shot:
+        return systems, []
+    assigned = folds(claims, cited_abstracts(source), FOLDS, SEED)
+    for number, places in enumerate(assigned, start=1):
+        name = f"fold-{number}"
+        others = [place for place in range(len(claims)) if place not in set(places)]
+        examples = training_examples([given[p] for p in others], [retrieved[p] for p in others], MIXED)
+        run = tune(files, name, model, examples, command)
+        judge(files, name, str(run), [claims[p] for p in places], [given[p] for p in places], stored)
+    return systems | {"fine-tuned": collect([f"fold-{number}" for number in range(1, FOLDS + 1)])}, assigned
 
 
 def report(claims: list[Claim], systems: dict[str, dict[str, list[Verdict]]]) -> dict[str, Any]:
     """All figures of the study, ready for JSON."""
-    zero, tuned = systems["zero-shot"], systems["fine-tuned"]
+    zero, tuned = systems["zero-shot"], systems.get("fine-tuned", {})
     return {
         "majority": majority(claims),
         "systems": {
@@ -224,7 +227,7 @@ def report(claims: list[Claim], systems: dict[str, dict[str, list[Verdict]]]) ->
             for name, views in systems.items()
         },
         "fine-tuned against zero-shot": {
-            view: compare_systems(claims, tuned[view], zero[view]) for view in zero
+            view: compare_systems(claims, tuned[view], zero[view]) for view in tuned
         },
     }
 
@@ -247,7 +250,8 @@ def markdown(record: dict[str, Any]) -> str:
         lines.append(f"| {name} | {view} | {' | '.join(cells)} |")
     lines.append("\nConfusion (rows gold, columns predicted: " + ", ".join(SHORT.values()) + "):\n")
     lines += [f"- {name}, {view}: {of['confusion']}" for name, view, of in rows[1:]]
-    lines.append("\nFine-tuned against zero-shot, on the same claims:\n")
+    if record["fine-tuned against zero-shot"]:
+        lines.append("\nFine-tuned against zero-shot, on the same claims:\n")
     for view, comparison in record["fine-tuned against zero-shot"].items():
         test, (low, high) = comparison["mcnemar"], comparison["interval"]
         lines.append(
@@ -282,6 +286,7 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--model", default="small", help="small, or the folder of a model or run")
     parser.add_argument("--out", type=Path, default=Path("runs/scifact"), help="where everything is kept")
     parser.add_argument("--json", type=Path, help="write all figures to this file")
+    parser.add_argument("--zero-shot", action="store_true", help="without fine-tuning")
     parser.add_argument("--limit", type=int, help="the first so many claims only")
     return parser.parse_args(arguments)
 
@@ -304,7 +309,7 @@ def main(arguments: Sequence[str]) -> None:
     }
     begin(files, protocol)
     prepare(files, corpus, claims, source)
-    verdicts, assigned = study(files, options.model, claims, source, command)
+    verdicts, assigned = study(files, options.model, claims, source, command, options.zero_shot)
     seconds = files.seconds()
     about = {
         "command": command,
