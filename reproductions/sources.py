@@ -4,22 +4,28 @@ DATA holds ``fever/``, ``pairs/`` and ``scifact/``. Every arm is the small encod
 two upper layers and the head are trained on the same number of examples in one pass: the whole mix, the mix without
 some sources (the shares of the others grow), or the whole mix under SR with class weights, over some seeds. All are
 judged on the same held-out examples, the first 2,000 of the whole mix; 200 of them choose each arm's checkpoint and are
-left out of the figures. Given again, it goes on where it stopped.
+left out of the figures. The last columns are the temperatures that suit an arm on sources that it learned from and on
+those left out: how much surer of itself a judge is than it may be where it has learned nothing. Given again, it goes on
+where it stopped.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import subprocess
 import sys
 from collections import defaultdict
+from collections.abc import Collection
 from pathlib import Path
 from typing import NamedTuple
 
 from adjudge import Verifier
 from adjudge.data.formats import read_examples
+from adjudge.evaluation.calibration import fit_temperature
 from adjudge.io.files import write_text
+from adjudge.types import FEVER_LABELS
 
 HERE = Path(__file__).parent
 RULES = ("documents", "sentences")
@@ -40,6 +46,7 @@ FROZEN = 4
 """Of the six layers; those above are trained."""
 LAST = 2000
 """Held-out examples are judged up to this one."""
+SEEN, UNSEEN = "temperature, seen", "unseen"
 SR = ("--objective", "sr", "--lam", "0.25", "--beta", "0.9999")
 
 
@@ -90,22 +97,31 @@ def call(*words: object) -> None:
     subprocess.run([sys.executable, "-m", "adjudge", *map(str, words)], check=True)
 
 
-def judge(run: Path, held_out: Path) -> dict[str, float]:
-    """Label accuracy by source, over all, and how often SUPPORTS and REFUTES are confused."""
+def judge(run: Path, held_out: Path, left_out: Collection[str]) -> dict[str, float]:
+    """Label accuracy by source, over all, how often SUPPORTS and REFUTES are confused, and two temperatures."""
     stored = run / "held-out.json"
     if not stored.exists():
         examples = list(read_examples(held_out))[CHOOSING:LAST]
         verdicts = Verifier.load(run).classify_many(examples)
         right: dict[str, list[bool]] = defaultdict(list)
         turned: list[bool] = []
+        log_probs: dict[str, list[list[float]]] = defaultdict(list)
+        gold: dict[str, list[int]] = defaultdict(list)
         for example, verdict in zip(examples, verdicts, strict=True):
             correct = verdict.label == example.label
-            right[str(example.id).partition(":")[0]].append(correct)
+            source = str(example.id).partition(":")[0]
+            right[source].append(correct)
             right["all"].append(correct)
+            kind = UNSEEN if source in left_out else SEEN
+            log_probs[kind].append(
+                [math.log(max(verdict.probabilities[label], 1e-9)) for label in FEVER_LABELS]
+            )
+            gold[kind].append(list(FEVER_LABELS).index(str(example.label)))
             if example.label != "NOT ENOUGH INFO":
                 turned.append(not correct and verdict.label != "NOT ENOUGH INFO")
         figures = {name: 100 * sum(hits) / len(hits) for name, hits in right.items()}
         figures["turned round"] = 100 * sum(turned) / len(turned)
+        figures |= {kind: fit_temperature(log_probs[kind], gold[kind]) for kind in gold}
         write_text(stored, json.dumps(figures))
     stored_figures: dict[str, float] = json.loads(stored.read_text("utf-8"))
     return stored_figures
@@ -125,12 +141,16 @@ def main() -> None:
     )
     options = parser.parse_args()
     columns = ["all", "turned round", "fever", "vitaminc", "written", "passages", *RULES, *PAIRS[1:]]
+    columns += [SEEN, UNSEEN]
     print("| arm | seed |", " | ".join(columns), "|")
     print("|---|--:|" + "--:|" * len(columns))
     for arm in list_arms(options.part, options.seeds):
         run = train(arm, options.data, options.out, options.examples, options.precision)
-        figures = judge(run, options.out / "mix-all" / "held_out.jsonl.gz")
-        cells = [f"{figures[column]:.1f}" if column in figures else "" for column in columns]
+        figures = judge(run, options.out / "mix-all" / "held_out.jsonl.gz", arm.without)
+        cells = [
+            f"{figures[column]:.{2 if column in (SEEN, UNSEEN) else 1}f}" if column in figures else ""
+            for column in columns
+        ]
         print(f"| {arm.name} | {arm.seed} | {' | '.join(cells)} |", flush=True)
 
 
