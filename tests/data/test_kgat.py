@@ -157,7 +157,10 @@ def test_real_training_claims_have_five_retrieved_sentences_without_gold(shared_
 def test_a_training_claim_knows_its_gold_what_was_retrieved_and_its_page(tmp_path: Path):
     path = tmp_path / "train.jsonl"
     both = {"id": 1, "claim": "A.", "label": "SUPPORTS", "page": 7}
-    both |= {"evidence": [["", -1, "g", 1.0], ["", -1, "x", 0.0]], "retrieved": [["", -1, "r", 3.5]]}
+    both |= {
+        "evidence": [["", -1, "g", 1.0], ["", -1, "x", 0.0], ["", -1, "y", 7.5]],
+        "retrieved": [["", -1, "r", 3.5]],
+    }
     one = {"id": 2, "claim": "B.", "label": "NEI", "evidence": [["P", 3, "x", 0.2]]}
     path.write_text(f"{json.dumps(both)}\n{json.dumps(one)}\n")
     first, second = read_training_claims(path)

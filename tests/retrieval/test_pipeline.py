@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
+from adjudge.data.kgat import is_gold
 from adjudge.errors import ConfigError
 from adjudge.retrieval.build import index_pages
 from adjudge.retrieval.index import Index
@@ -106,6 +107,16 @@ def test_an_example_for_training_has_gold_first_with_score_one() -> None:
     assert [sentence.score for sentence in example.evidence] == [1.0, 1.0, 1.0, 9.0]
     assert (example.evidence[0].text, example.evidence[0].title) == ("gold 0", "Au")
     assert example.gold_injected
+
+
+def test_a_found_sentence_is_not_marked_as_gold_by_a_score_of_exactly_one() -> None:
+    class Sure(Found):
+        def retrieve_many(self, claims: Sequence[str], k: int) -> list[list[Evidence]]:
+            return [[replace(s, score=1.0) for s in found] for found in super().retrieve_many(claims, k)]
+
+    example = EvidencePipeline(Sure(), k=4).training_examples([GOLD], TEXTS.get)[0]
+    assert [is_gold(sentence) for sentence in example.evidence] == [True, True, False, False]
+    assert all(0.999 < sentence.score < 1 for sentence in example.evidence[2:])
 
 
 def test_a_found_sentence_that_is_gold_is_not_given_twice() -> None:

@@ -6,11 +6,13 @@ from pathlib import Path
 import pytest
 
 from adjudge.config import RunSettings, settings_from
-from adjudge.errors import ConfigError
+from adjudge.errors import ConfigError, DataError
 from adjudge.runs.claims import claims_of, claims_to_judge, single_sentences
 from adjudge.runs.folder import run_id
 from adjudge.training.entities import leading_entity
 from adjudge.types import FEVER_LABELS, Evidence, Example, LabelSet
+
+FILE = Path("claims.jsonl")
 
 
 @pytest.fixture
@@ -89,7 +91,7 @@ def test_single_sentences_are_labelled_by_whether_they_are_gold():
         Example(2, "b", (other, other), "NOT ENOUGH INFO"),
         Example(3, "c", (other,), "SUPPORTS"),  # what decides it is not known
     ]
-    made = [(e.id, e.evidence[0].text, e.label) for e in single_sentences(examples, FEVER_LABELS)]
+    made = [(e.id, e.evidence[0].text, e.label) for e in single_sentences(examples, FEVER_LABELS, FILE)]
     assert made == [
         ("1#0", "gold", "REFUTES"),
         ("1#1", "other", "NOT ENOUGH INFO"),
@@ -97,7 +99,38 @@ def test_single_sentences_are_labelled_by_whether_they_are_gold():
         ("2#1", "other", "NOT ENOUGH INFO"),
     ]
     with pytest.raises(ConfigError, match="none of the labels yes, no"):
-        list(single_sentences(examples, LabelSet(("yes", "no"))))
+        list(single_sentences(examples, LabelSet(("yes", "no")), FILE))
+
+
+def test_a_retrievers_score_above_one_does_not_mark_a_single_sentence_as_gold():
+    sentences = Evidence("gold", score=1.0), Evidence("retrieved", score=7.5)  # as BM25 scores
+    made = single_sentences([Example(1, "a", sentences, "SUPPORTS")], FEVER_LABELS, FILE)
+    assert [(e.evidence[0].text, e.label) for e in made] == [
+        ("gold", "SUPPORTS"),
+        ("retrieved", "NOT ENOUGH INFO"),
+    ]
+
+
+def test_single_sentences_of_claims_without_any_gold_are_refused_not_learned_as_nei_alone():
+    examples = [
+        Example(1, "a", (Evidence("e", score=0.9),), "SUPPORTS"),
+        Example(2, "b", (Evidence("e"),), "REFUTES"),
+        Example(3, "c", (Evidence("e"),), "NOT ENOUGH INFO"),
+    ]
+    with pytest.raises(
+        DataError, match=r"claims\.jsonl: data\.single: none of 2 claims .* has a gold sentence"
+    ):
+        list(single_sentences(examples, FEVER_LABELS, FILE))
+    assert len(list(single_sentences(examples[2:], FEVER_LABELS, FILE))) == 1
+
+
+def test_a_selector_leaves_single_sentences_their_gold(files: dict[str, Path]):
+    data = {"train": files["train"], "dev": files["train"], "dev_limit": 3, "single": True}
+    plain, with_selector = (
+        claims_of(settings_from({"data": {**data, "selector": selector}}))[1]
+        for selector in (None, "lexical")
+    )
+    assert list(plain or ()) == list(with_selector or ())
 
 
 def test_a_selector_orders_the_sentences_that_are_judged(

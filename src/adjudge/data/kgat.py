@@ -27,6 +27,7 @@ from adjudge.io.jsonl import write_json_lines
 from adjudge.types import FEVER_LABELS, ClaimId, Evidence, Example, LabelSet
 
 GOLD_SCORE = 1.0
+"""What marks a gold sentence of a training file. No other score does: a retriever's may be higher, as BM25's are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,11 @@ class TrainingClaim:
     page: int | None = None
 
 
+def is_gold(sentence: Evidence) -> bool:
+    """Whether a training file marks the sentence as gold."""
+    return sentence.score == GOLD_SCORE
+
+
 def read_training_claims(path: PathLike, labels: LabelSet = FEVER_LABELS) -> Iterator[TrainingClaim]:
     """Yield the claims of a KGAT training file; without a list ``retrieved``, ``evidence`` serves as one."""
     for location, identity, record in read_records(path):
@@ -58,7 +64,7 @@ def read_training_claims(path: PathLike, labels: LabelSet = FEVER_LABELS) -> Ite
         page = record.get("page")
         if not (page is None or is_int(page)):
             raise DataError(f"{location}: field 'page' is {describe(page)}, expected a whole number.")
-        gold = tuple(sentence for sentence in evidence if sentence.score >= GOLD_SCORE)
+        gold = tuple(filter(is_gold, evidence))
         yield TrainingClaim(identity, claim_text(record, location), label, gold, retrieved, page)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 from adjudge.config import DEFAULT_EVIDENCE
+from adjudge.data.kgat import GOLD_SCORE, is_gold
 from adjudge.errors import ConfigError
 from adjudge.io.chunks import chunks
 from adjudge.retrieval import protocol
@@ -92,7 +94,7 @@ class EvidencePipeline:
         for claim, sentences in zip(claims, retrieved, strict=True):
             gold = gold_sentences(claim, look_up)
             refs = {sentence.ref for sentence in gold}
-            others = [sentence for sentence in sentences if sentence.ref not in refs]
+            others = [_unmarked(sentence) for sentence in sentences if sentence.ref not in refs]
             examples.append(
                 Example(claim.id, claim.text, tuple([*gold, *others][: self.k]), claim.label, True)
             )
@@ -162,7 +164,15 @@ class RankingExample:
 def gold_sentences(claim: Claim, look_up: LookUp) -> list[Evidence]:
     """The different gold sentences that the corpus holds, group by group, with score 1.0."""
     sentences = (look_up(ref) for ref in dict.fromkeys(ref for group in claim.gold for ref in group))
-    return [replace(sentence, score=1.0) for sentence in sentences if sentence and sentence.text.strip()]
+    return [
+        replace(sentence, score=GOLD_SCORE) for sentence in sentences if sentence and sentence.text.strip()
+    ]
+
+
+def _unmarked(sentence: Evidence) -> Evidence:
+    """A retrieved sentence, its score next to the one that marks gold where it happens to be that one."""
+    score = math.nextafter(GOLD_SCORE, 0.0) if is_gold(sentence) else sentence.score
+    return replace(sentence, score=score)
 
 
 def second_hops(claim: Claim, look_up: LookUp) -> Iterator[tuple[Evidence, tuple[Evidence, ...]]]:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from adjudge.config import DataSettings, RunSettings
 from adjudge.data.formats import read_examples
-from adjudge.data.kgat import read_pages, read_training_claims
-from adjudge.errors import ConfigError, ScoringError
+from adjudge.data.kgat import is_gold, read_pages, read_training_claims
+from adjudge.errors import ConfigError, DataError, ScoringError
 from adjudge.evaluation.records import describe_mismatches, read_gold
 from adjudge.io.chunks import chunks
 from adjudge.retrieval.pipeline import WINDOW
@@ -33,7 +33,7 @@ def claims_of(settings: RunSettings) -> tuple[Iterator[Example], Iterator[Exampl
     if settings.augment is None:
         stands = read_examples(data.train, labels=labels, require_labels=True, field=data.field)
         training = islice(stands, data.limit)
-        return (single_sentences(training, labels) if data.single else training), dev
+        return (single_sentences(training, labels, data.train) if data.single else training), dev
     if data.single:
         raise ConfigError("data.single and [augment] do not go together: leave one out.")
     train, held_out = claim_pools(settings)
@@ -44,9 +44,10 @@ def claims_of(settings: RunSettings) -> tuple[Iterator[Example], Iterator[Exampl
 
 def dev_claims(data: DataSettings, dev: Path) -> Iterator[Example]:
     """The claims of a dev file that choose a checkpoint."""
-    read = read_examples(dev, labels=data.label_set, require_labels=True)
-    claims = order_evidence(islice(read, data.dev_limit), data.selector)
-    return single_sentences(claims, data.label_set) if data.single else claims
+    claims = islice(read_examples(dev, labels=data.label_set, require_labels=True), data.dev_limit)
+    if data.single:  # in the file's order, whose scores say what is gold
+        return single_sentences(claims, data.label_set, dev)
+    return order_evidence(claims, data.selector)
 
 
 def claims_to_judge(data: DataSettings) -> Iterator[Example]:
@@ -70,23 +71,33 @@ def order_evidence(examples: Iterable[Example], selector: str | None) -> Iterato
             yield replace(example, evidence=tuple(sentences))
 
 
-def single_sentences(examples: Iterable[Example], labels: LabelSet) -> Iterator[Example]:
+def single_sentences(examples: Iterable[Example], labels: LabelSet, path: Path) -> Iterator[Example]:
     """Every sentence of a claim as an example: gold ones with the claim's label, others with the neutral one.
 
     Gold is what has the score 1. A claim that is supported or refuted and shows no gold gives no example: which of its
-    sentences decides it is not known.
+    sentences decides it is not known. If none of them shows any, the neutral label would be all there is: an error,
+    which names ``path``.
     """
     if labels.neutral is None:
         raise ConfigError(
             f"data.single: none of the labels {', '.join(labels)} says that a sentence does not suffice."
         )
+    decided, shown = 0, 0  # claims with another label than the neutral one, and those of them that show gold
     for example in examples:
         is_neutral = example.label == labels.neutral
-        if not is_neutral and all(sentence.score < 1.0 for sentence in example.evidence):
+        decided += not is_neutral
+        if not is_neutral and not any(map(is_gold, example.evidence)):
             continue
+        shown += not is_neutral
         for number, sentence in enumerate(example.evidence):
-            label = example.label if sentence.score >= 1.0 else labels.neutral
+            label = example.label if is_gold(sentence) else labels.neutral
             yield replace(example, id=f"{example.id}#{number}", evidence=(sentence,), label=label)
+    if decided and not shown:
+        raise DataError(
+            f"{path}: data.single: none of {decided:,} claims with another label than {labels.neutral} has a gold "
+            "sentence, expected some with the score 1.0, as KGAT's training files and adjudge assemble --training "
+            "write them. Give such a file, or leave data.single out."
+        )
 
 
 def check_test_files(data: DataSettings) -> None:

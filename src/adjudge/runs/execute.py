@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from adjudge.training.progress import TrainingProgress
     from adjudge.training.teacher import Teacher
 
-EXAMPLES_VERSION = 2
+EXAMPLES_VERSION = 3
 """Of the code that reads, draws and writes examples; raised when it makes others of the same files and settings,
 so that tokens kept from before are not used any more.
 """
