@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.experiments.report.blocks import Report, Section
+from adjudge.experiments.report.blocks import Report, Section, Table
 from adjudge.experiments.report.latex import escape, to_latex
 from paper import paper_table, table_2
 
@@ -92,6 +92,20 @@ def test_the_effect_of_lambda_is_as_the_papers_table_5(tex: str) -> None:
 def test_a_title_stays_a_heading(tex: str) -> None:
     (heading,) = re.findall(r"\\section\*\{(.*)\}", tex)
     assert heading.startswith(r"Title \textbackslash{}end\{document\} \textless{}script")
+
+
+def test_no_row_begins_with_what_a_line_break_reads_as_its_argument() -> None:
+    claims = ["[Sic] is a film.", "Łukasz is a singer.", "* a bullet", "A film."]
+    table = Table("", ("Claim", "Gold"), tuple((claim, "S") for claim in claims), "Claims", words=2, long=(0,))
+    source = to_latex(Report("", "", (), (), (Section("Claims", (table,)),)))
+    # "\\\\" and "\\midrule" skip white space on their way to "[" or "*".
+    assert not re.search(r"(\\\\|\\midrule)\s*[\[*](?!1ex)", source)
+    assert [row[0] for row in cells(source)][1:] == [
+        "{}[Sic] is a film.",
+        "{}[U+0141]ukasz is a singer.",
+        "{}* a bullet",
+        "A film.",
+    ]
 
 
 def test_environments_and_braces_are_closed(tex: str) -> None:

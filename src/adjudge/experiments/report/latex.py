@@ -101,8 +101,13 @@ def _tabular(table: Table, rows: Sequence[Sequence[Entry] | str], columns: Seque
             lines.append(rf"\multicolumn{{{len(columns)}}}{{l}}{{{escape(row)}}} \\")
             lines.append(rf"\cmidrule(lr){{1-{len(columns)}}}")
         else:
-            lines.append(" & ".join(_entry(row[n]) for n in columns) + r" \\")
+            lines.append(_as_row(" & ".join(_entry(row[n]) for n in columns)) + r" \\")
     return _frame("".join(layout), lines)
+
+
+def _as_row(cells: str) -> str:
+    """A row that the line break or rule before it does not read as its argument: they look for ``[`` and ``*``."""
+    return f"{{}}{cells}" if cells.startswith(("[", "*")) else cells
 
 
 def _entry(entry: Entry) -> str:
