@@ -44,6 +44,28 @@ def test_an_unknown_label_is_named_with_what_was_expected_and_what_to_do():
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "option"),
+    [
+        ("REFUTED", "REFUTED=REFUTES"),
+        ("Support", "Support=SUPPORTS"),
+        ("Not Enough Evidence", "'Not Enough Evidence=LABEL'"),
+        # Advice that is taken as it stands must not turn a label into another.
+        ("Neutral", "Neutral=LABEL"),
+        ("NOT SUPPORTED", "'NOT SUPPORTED=LABEL'"),
+        ("UNSUPPORTED", "UNSUPPORTED=LABEL"),
+        ("not entailed", "'not entailed=LABEL'"),
+        ("S", "S=LABEL"),
+        ("", "=LABEL"),
+    ],
+)
+def test_no_label_is_proposed_for_one_that_does_not_begin_like_it(text: str, option: str):
+    with pytest.raises(DataError) as caught:
+        FEVER_LABELS.parse(text)
+    which = " with one of them for LABEL" if "LABEL" in option else ""
+    assert str(caught.value).endswith(f", pass --label {option}{which}.")
+
+
 def test_aliases_are_added_without_losing_the_old_ones():
     labels = FEVER_LABELS.with_aliases({"supported": "SUPPORTS"})
     assert labels.parse("SUPPORTED") == "SUPPORTS"

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from os.path import commonprefix
 from typing import NamedTuple
 
 from adjudge.errors import ConfigError, DataError
 
 ClaimId = int | str
+
+SAME_START = 0.75
+"""Two spellings that begin alike, for at least this share of the longer one, may mean the same label."""
 
 
 class Label(StrEnum):
@@ -66,10 +71,25 @@ class LabelSet:
             return self._spellings[text.strip().casefold()]
         except KeyError:
             spelled = text if text.isprintable() else repr(text)
+            name = self._resembling(text)
+            option = shlex.quote(f"{spelled}={name or 'LABEL'}")
+            which = "" if name else " with one of them for LABEL"
             raise DataError(
                 f"label {text!r} is not one of {', '.join(self.names)}.\n"
-                f"If your file names them differently, pass --label {spelled}={self.names[0]}."
+                f"If your file names them differently, pass --label {option}{which}."
             ) from None
+
+    def _resembling(self, text: str) -> str | None:
+        """The one label that begins as ``text`` does; a label must not be guessed, its meaning may be the opposite."""
+        folded = text.strip().casefold()
+        similar = [
+            name
+            for name in self.names
+            if len(start := commonprefix([folded, name.casefold()]))
+            >= SAME_START * len(max(folded, name, key=len))
+            and len(start) > 2
+        ]
+        return similar[0] if len(similar) == 1 else None
 
     def index(self, text: str) -> int:
         """The class index of a label, in any accepted spelling."""

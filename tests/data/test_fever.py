@@ -63,6 +63,12 @@ def test_labels_are_read_in_the_spelling_of_the_set(tmp_path: Path) -> None:
     assert [claim.label for claim in read_claims(path, labels=labels)] == ["SUPPORTS", "REFUTES"]
 
 
+def test_labels_may_be_whole_numbers_that_are_named(tmp_path: Path) -> None:
+    path = lines(tmp_path / "a.jsonl", ROME | {"label": 0}, NOTHING | {"label": 2})
+    claims = read_claims(path, aliases={"0": "SUPPORTS", "1": "REFUTES", "2": "NOT ENOUGH INFO"})
+    assert [claim.label for claim in claims] == ["SUPPORTS", "NOT ENOUGH INFO"]
+
+
 @pytest.mark.parametrize(
     ("record", "message"),
     [
@@ -71,7 +77,8 @@ def test_labels_are_read_in_the_spelling_of_the_set(tmp_path: Path) -> None:
             "label 'SUPPORTED' is not one of SUPPORTS, REFUTES, NOT ENOUGH INFO.\n"
             "If your file names them differently, pass --label SUPPORTED=SUPPORTS.",
         ),
-        (ROME | {"label": 1}, "label 1 is not one of SUPPORTS, REFUTES, NOT ENOUGH INFO."),
+        (ROME | {"label": 1}, "label '1' is not one of SUPPORTS, REFUTES, NOT ENOUGH INFO."),
+        (ROME | {"label": True}, "label true is not one of SUPPORTS, REFUTES, NOT ENOUGH INFO."),
         (ROME | {"claim": " "}, "the claim is empty."),
         (ROME | {"claim": ["Rome"]}, "field 'claim' is [\"Rome\"], expected text."),
         ({"id": 7, "label": "SUPPORTS"}, "no field 'claim'; found 'id', 'label'."),
@@ -96,7 +103,18 @@ def test_what_is_wrong_is_said_with_its_line(tmp_path: Path, record: object, mes
 
 
 @pytest.mark.parametrize(
-    ("line", "message"), [('{"id": 1,', "not valid JSON"), ("[1]", "expected a JSON object")]
+    ("line", "message"),
+    [
+        ('{"id": 1,', "not valid JSON (Input data was truncated), expected an object on each line."),
+        (
+            "[",
+            "not valid JSON (Input data was truncated), expected an object on each line. Of a file that is one",
+        ),
+        (
+            "[1]",
+            "expected a JSON object on each line, found list. Of a file that is one JSON list, jq -c '.[]'",
+        ),
+    ],
 )
 def test_a_broken_line_is_named(tmp_path: Path, line: str, message: str) -> None:
     path = tmp_path / "dev.jsonl"

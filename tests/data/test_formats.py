@@ -141,7 +141,9 @@ def test_a_disputed_claim_keeps_its_label_or_is_counted_as_another(tmp_path: Pat
     fewer = FORMATS["climate-fever"].labels.with_aliases({"disputed": "NOT ENOUGH INFO"})
     assert fewer == FEVER_LABELS and next(read_gold(path, fewer)).label == "NOT ENOUGH INFO"
     with pytest.raises(
-        DataError, match="'DISPUTED' of climate-fever files is not one of .*\n.*--label 'DISPUTED'="
+        DataError,
+        match="'DISPUTED' of climate-fever files is not one of .*\nTrain with .*--set 'data.labels=.*\"DISPUTED\".*"
+        "--label 'DISPUTED=NOT ENOUGH INFO' to count it",
     ):
         next(read_gold(path, FEVER_LABELS))
     assert next(read_examples(path, labels=FEVER_LABELS, with_labels=False)).label is None

@@ -123,7 +123,7 @@ GOLD = {"id": 1, "label": "SUPPORTS"}
             {"id": 1, "predicted_label": "SUPPORTED"},
             "prediction 1: label 'SUPPORTED' is not one of SUPPORTS, REF",
         ),
-        ({"id": 1, "predicted_label": 3}, "label 3 is not one of"),
+        ({"id": 1, "predicted_label": 3}, "label '3' is not one of"),
         (SUBMITTED | {"predicted_evidence": "A"}, "field 'predicted_evidence' is \"A\", expected a list"),
         (SUBMITTED | {"predicted_evidence": [["A", "0"]]}, r"holds \[\"A\",\"0\"\], expected \[page, line\]"),
         (SUBMITTED | {"predicted_evidence": [["A", True]]}, r"expected \[page, line\]"),

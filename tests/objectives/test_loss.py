@@ -335,7 +335,7 @@ def test_gold_of_any_integer_type_is_understood(dtype):
         ({"name": "sr", "weights": [1.0, 2.0]}, "expected 3 finite numbers >= 0"),
         ({"name": "sr", "weights": [1.0, 2.0, -1.0]}, "expected 3 finite numbers >= 0"),
         ({"name": "sr", "weights": [1.0, 2.0, math.nan]}, "expected 3 finite numbers >= 0"),
-        ({"name": "sr", "labels": ["TRUE", "FALSE"]}, "for TRUE, FALSE give complement="),
+        ({"name": "sr", "labels": ["TRUE", "FALSE"]}, "--complement 'TRUE=FALSE;FALSE=TRUE' or complement="),
         (
             {"complement": {"A": {"Z"}}, "labels": ["A", "B"]},
             r"names \['Z'\], expected labels of \['A', 'B'\]",

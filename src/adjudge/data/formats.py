@@ -5,6 +5,8 @@ A new format is a module of this package with a ``FORMAT``, and its name in ``MO
 
 from __future__ import annotations
 
+import json
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from itertools import islice
@@ -235,8 +237,9 @@ def _label(entry: Entry, form: Format, labels: LabelSet, location: str, required
             raise
         raise DataError(
             f"{location}: label {entry.label!r} of {form.name} files is not one of {', '.join(labels)}.\n"
-            f"Use the format's own labels (data.labels of a training: {', '.join(form.labels)}), or pass "
-            f"--label {entry.label!r}={labels.neutral or labels.names[0]!r} to count it as another."
+            "Train with the format's own labels (--set "
+            f"{shlex.quote('data.labels=' + json.dumps(form.labels.names))}), or pass "
+            f"--label {shlex.quote(f'{entry.label}={labels.neutral or labels.names[0]}')} to count it as another."
         ) from None
 
 

@@ -206,7 +206,9 @@ def usable_evidence(sentences: Iterable[Evidence], location: str) -> tuple[Evide
 
 
 def required_label(label: object, labels: LabelSet, location: str) -> str:
-    """A label in the set's own spelling."""
+    """A label in the set's own spelling; a whole number, as some files have, is its digits."""
+    if is_int(label):
+        label = str(label)
     if label is None:
         raise DataError(
             f"{location}: the claim has no label, which training and scoring need: one of {', '.join(labels)}."

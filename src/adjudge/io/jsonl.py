@@ -18,6 +18,8 @@ from adjudge.io.files import open_bytes, write_atomic
 MAX_LINE = 1 << 25
 """Bytes of one record (32 MiB): what a few packed bytes may hold is not all held in memory."""
 
+ONE_LIST = " Of a file that is one JSON list, jq -c '.[]' makes such lines."
+
 BAD_JSON = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 """What decoding raises of bytes that are not the JSON they should be."""
 
@@ -59,9 +61,15 @@ def decode_object(line: bytes, location: str) -> dict[str, Any]:
     try:
         record = msgspec.json.decode(line)
     except BAD_JSON as error:
-        raise DataError(f"{location}: not valid JSON ({error}).") from None
+        begins_list = line.lstrip().startswith(b"[")
+        raise DataError(
+            f"{location}: not valid JSON ({error}), expected an object on each line.{ONE_LIST * begins_list}"
+        ) from None
     if not isinstance(record, dict):
-        raise DataError(f"{location}: expected a JSON object, found {type(record).__name__}.")
+        hint = ONE_LIST if isinstance(record, list) else ""
+        raise DataError(
+            f"{location}: expected a JSON object on each line, found {type(record).__name__}.{hint}"
+        )
     return record
 
 

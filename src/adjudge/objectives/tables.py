@@ -73,7 +73,8 @@ def complement_of(name: str, labels: LabelSet = FEVER_LABELS) -> ComplementTable
     if table and set(labels) != set(FEVER_LABELS):
         raise ConfigError(
             f"Objective {name!r} is defined for {', '.join(FEVER_LABELS)}; "
-            f"for {', '.join(labels)} give complement=…"
+            f"for {', '.join(labels)} say which label rules out which: --complement "
+            f"'{labels.names[0]}={labels.names[1]};{labels.names[1]}={labels.names[0]}' or complement={{…}}"
         )
     return complement(table, labels)
 

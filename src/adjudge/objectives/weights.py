@@ -30,7 +30,7 @@ def class_balanced_weights(
     if len(counts) == 0 or not all(math.isfinite(n) and n > 0 for n in counts):
         raise ConfigError(
             f"Class counts are {list(counts)}, expected a positive number for every class. "
-            "A class without training examples has no weight."
+            "A class without training examples has no weight: leave beta out, or give claims of every label."
         )
     n = np.asarray(counts, dtype=np.float64)
     # 1 − β is exact for β ≥ ½; expm1 and log1p keep its digits where 1 − β^n would lose them.
