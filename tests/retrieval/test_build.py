@@ -190,6 +190,21 @@ def test_a_bad_record_costs_a_file_no_other(tmp_path: Path) -> None:
     assert texts_for(tmp_path / "index", "Rome is old") == ["Rome is old ."]
 
 
+def test_what_was_left_out_of_a_file_is_said_as_long_as_the_file_stays(tmp_path: Path) -> None:
+    docs = write(tmp_path / "docs", a="Apples are red.")
+    (docs / "b.jsonl").write_text('{"id": "Rome", "text": "Rome is old."}\n{broken\n')
+    said = [str(problem) for problem in build_index([docs], tmp_path / "index").problems]
+    assert len(said) == 1 and "b.jsonl:2: not valid JSON" in said[0]
+    (docs / "a.txt").write_text("Apples are green.")
+    os.utime(docs / "b.jsonl", ns=(1, 1))
+    for _ in range(2):
+        assert [str(problem) for problem in build_index([docs], tmp_path / "index").problems] == said
+    with pytest.raises(DataError, match="not valid JSON"):
+        build_index([docs], tmp_path / "index", strict=True)
+    (docs / "b.jsonl").write_text('{"id": "Rome", "text": "Rome is old."}\n')
+    assert build_index([docs], tmp_path / "index").problems == ()
+
+
 def test_a_path_that_is_not_utf8_holds_no_index(tmp_path: Path) -> None:
     docs, out = write(tmp_path / "docs", a="Apples are red."), tmp_path / os.fsdecode(b"\xe8ndex")
     with pytest.raises(DataError, match=r"\\xe8ndex: the path of an index must be UTF-8"):

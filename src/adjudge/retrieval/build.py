@@ -7,7 +7,7 @@ import shutil
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from adjudge.data.documents import (
@@ -46,6 +46,8 @@ from adjudge.types import Page
 
 _RACY_NS = 2_000_000_000
 """A file changed this shortly before it was read may change again within the clock's resolution."""
+KEPT_PROBLEMS = 20
+"""Problems of a file that are kept with it."""
 
 
 Paths = Iterable[str | os.PathLike[str]]
@@ -177,25 +179,29 @@ def _plan(
         for file in walk(Path(path), report, label=label, exclude=out):
             if file.source not in plan.labels:  # a folder and a file in it may both be named
                 plan.labels[file.source] = label
-                _sort(file, label, known.get(file.source), plan)
+                if (unchanged := _sort(file, label, known.get(file.source), plan)) is not None:
+                    for problem in unchanged.problems:
+                        report(problem)
     plan.drop = [name for name, source in known.items() if source.root in swept and name not in plan.labels]
     return plan
 
 
-def _sort(file: SourceFile, label: str, known: IndexedFile | None, plan: _BuildPlan) -> None:
-    """Decide what to do with a file: by size and date, or else by content."""
+def _sort(file: SourceFile, label: str, known: IndexedFile | None, plan: _BuildPlan) -> IndexedFile | None:
+    """Decide what to do with a file, by size and date or else by content; gives what is known of one that stays."""
     if known is None or known.root != label or file.size != known.size:
         plan.read.append(file)
-    elif _times(file) == _times(known) and max(_times(known)) + _RACY_NS < known.read_ns:
+        return None
+    if _times(file) == _times(known) and max(_times(known)) + _RACY_NS < known.read_ns:
         plan.unchanged += 1
     elif _digest(file) == known.sha256:
         plan.unchanged += 1
         if _times(file) != _times(known) or max(_times(file)) + _RACY_NS < time.time_ns():
-            plan.retimed.append(
-                _make_source(file, label, known.sha256, known.pages, known.sentences, known.first)
-            )
+            now = time.time_ns()
+            plan.retimed.append(replace(known, mtime_ns=file.mtime_ns, ctime_ns=file.ctime_ns, read_ns=now))
     else:
         plan.read.append(file)
+        return None
+    return known
 
 
 def _carry_out(
@@ -254,19 +260,29 @@ def _read(file: SourceFile, label: str, writer: Writer, report: ProblemReport, m
         raise Unreadable(Problem(file.source, "cannot be read."))
     pages = sentences = 0
     first = writer.numbers
-    for page in read_pages(file, report):
+    problems: list[Problem] = []
+
+    def record_problem(problem: Problem) -> None:
+        if problem.skipped and len(problems) < KEPT_PROBLEMS:
+            problems.append(problem)
+        report(problem)
+
+    for page in read_pages(file, record_problem):
         writer.add(page, file.source)
         meter.count(page)
         pages, sentences = pages + 1, sentences + len(page.sentences)
-    return _make_source(file, label, digest, pages, sentences, first)
-
-
-def _make_source(
-    file: SourceFile, label: str, digest: str, pages: int, sentences: int, first: int
-) -> IndexedFile:
-    now = time.time_ns()
     return IndexedFile(
-        file.source, label, file.size, file.mtime_ns, file.ctime_ns, now, digest, pages, sentences, first
+        file.source,
+        label,
+        file.size,
+        file.mtime_ns,
+        file.ctime_ns,
+        time.time_ns(),
+        digest,
+        pages,
+        sentences,
+        first,
+        tuple(problems),
     )
 
 

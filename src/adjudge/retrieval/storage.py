@@ -23,7 +23,7 @@ from typing import Any
 import msgspec
 from filelock import FileLock, Timeout
 
-from adjudge.data.documents import printable
+from adjudge.data.documents import Problem, printable
 from adjudge.errors import AdjudgeError, DataError
 from adjudge.io.files import write_atomic
 from adjudge.io.jsonl import BAD_JSON
@@ -87,6 +87,8 @@ class IndexedFile:
     sentences: int
     first: int
     """The number of its first sentence; the others follow it."""
+    problems: tuple[Problem, ...] = ()
+    """What was left out of it, the first ones: who opens the index again hears of them too."""
 
 
 def read_manifest(path: Path) -> Manifest:
