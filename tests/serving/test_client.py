@@ -107,6 +107,80 @@ def _rounded(value):
     return round(value, 4) if isinstance(value, float) else value
 
 
+SEPARATED = [f"The Elbe{mark}flows through Dresden." for mark in "\u2028\u2029\x85\x0b\x0c\x1c\r\n"]
+
+
+def test_ends_of_lines_of_unicode_end_no_line_of_an_answer(server, client):
+    claims = ["It flows.", *SEPARATED]
+    assert [verdict.claim for verdict in client.verify_many(claims)] == claims
+    sentences = list(client.check_sentences(SEPARATED[0]))
+    assert [s.text for s in sentences] == [s.text for s in client.check(SEPARATED[0]).sentences]
+
+    async def ask():
+        async with AsyncClient(server) as other:
+            return (
+                [v.claim async for v in other.verify_many(claims)],
+                [s async for s in other.check_sentences(SEPARATED[0])],
+            )
+
+    assert asyncio.run(ask()) == (claims, sentences)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 1000])
+def test_lines_are_the_same_in_whatever_pieces_they_come(size):
+    answer = 'data: "ü\u2028"\n\n{}\nrest'.encode()
+    lines = calls.Lines()
+    cut = [line for n in range(0, len(answer), size) for line in lines.cut(answer[n : n + size])]
+    assert [*cut, *lines.rest()] == ['data: "ü\u2028"', "", "{}", "rest"]
+
+
+@pytest.mark.parametrize("value", [b"It flows.", None, 5, "It \ud800 flows."])
+def test_what_is_no_text_is_refused_as_the_verifier_does(value, client, river_verifier, river_documents):
+    asked = [
+        lambda one: one.verify(value),
+        lambda one: one.classify(value, ["It flows."]),
+        lambda one: one.classify("It flows.", [Evidence(value)]),
+        lambda one: one.check(value),
+        lambda one: list(one.verify_many([Claim("x", value)])),
+    ]
+    verifier = Verifier(river_verifier.settings.model_copy(update={"corpus": river_documents}))
+    for ask in asked:
+        messages = []
+        for one in (verifier, client):
+            with pytest.raises(ConfigError) as caught:
+                ask(one)
+            messages.append(str(caught.value))
+        assert messages[0] == messages[1]
+
+
+def test_given_evidence_comes_back_as_it_was_given(client, river_verifier):
+    given = Evidence(
+        "The Elbe flows.",
+        "p",
+        3,
+        0.5,
+        source="a.txt",
+        start=1,
+        end=9,
+        title="T",
+        location="A1",
+        links=("Elbe",),
+    )
+    [back] = client.classify(CLAIMS[0], (sentence for sentence in [given])).evidence
+    assert replace(back, weight=None) == given and back.weight is not None
+
+
+def test_a_weak_verdict_of_a_check_is_one_for_the_client_too(client, river_verifier, river_documents):
+    options = CheckOptions(min_confidence=1.0)
+    check = client.check(TEXT, options=options)
+    own = river_verifier.check(TEXT, river_documents, options=options)
+
+    def abstained(check):
+        return [p.verdict and p.verdict.abstained for s in check.sentences for p in s.parts]
+
+    assert abstained(check) == abstained(own) and any(abstained(own))
+
+
 def test_search_and_corpora(client):
     assert client.search(CLAIMS[0], k=1)[0].text == CLAIMS[0]
     assert [c["name"] for c in client.corpora()] == ["rivers"]

@@ -206,8 +206,8 @@ def test_what_is_wrong_with_a_claim_is_said(run: Path, rivers: Path) -> None:
         ("It does.", "expected a list of sentences, found str"),
         (None, "expected a list of sentences, found NoneType"),
         (["It does.", None], "expected texts, found NoneType"),
-        ([Evidence(None)], "evidence: text is NoneType"),  # type: ignore[arg-type]
-        ([Evidence("It does.", page=3)], "evidence: page is int"),  # type: ignore[arg-type]
+        ([Evidence(None)], "evidence: text: expected a text, found NoneType"),  # type: ignore[arg-type]
+        ([Evidence("It does.", page=3)], "evidence: page: expected a text, found int"),  # type: ignore[arg-type]
         (["It does."] * 6, "6 evidence sentences; this model reads at most 5"),
     ],
 )

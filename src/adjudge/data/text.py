@@ -11,6 +11,7 @@ import re
 import unicodedata
 from dataclasses import replace
 
+from adjudge.errors import ConfigError
 from adjudge.types import Evidence
 
 _CODES = {
@@ -49,6 +50,19 @@ _SPLIT_OFF = re.compile(
     """,
     re.VERBOSE,
 )
+
+
+def expect_text(value: object, name: str) -> None:
+    """``ConfigError`` unless a value is a text, of whole characters."""
+    if not isinstance(value, str):
+        raise ConfigError(f"{name}: expected a text, found {type(value).__name__}.")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise ConfigError(
+            f"{name}: character {error.start + 1} is half of a surrogate pair ({value[error.start]!a}), expected "
+            'Unicode text. Decode it anew, or replace such characters: text.encode("utf-8", "replace").decode().'
+        ) from None
 
 
 def clean_text(text: str) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 import msgspec
 
+from adjudge.data.text import expect_text
 from adjudge.errors import AdjudgeError, ConfigError, DataError
 from adjudge.io.jsonl import BAD_JSON
 from adjudge.serving.check.records import (
@@ -64,6 +65,7 @@ class Call(Generic[Value]):
 
 def verify_call(claim: str, corpus: str | None) -> Call[Verdict]:
     """The verdict on a claim."""
+    expect_text(claim, "claim")
     return Call("/v1/verify", _verdict, _json(claim=claim, corpus=corpus))
 
 
@@ -73,7 +75,18 @@ def classify_call(claim: str, evidence: Iterable[str | Evidence]) -> Call[Verdic
         raise ConfigError(
             f"evidence: expected a list of sentences, found {type(evidence).__name__}; pass [sentence]."
         )
-    return Call("/v1/classify", _verdict, _json(claim=claim, evidence=[_sentence(item) for item in evidence]))
+    expect_text(claim, "claim")
+    given = [Evidence(item) if isinstance(item, str) else item for item in evidence]
+    sentences = [_sentence(item) for item in given]
+
+    def parse(content: bytes) -> Verdict:
+        verdict = _verdict(content)
+        if [sentence.text for sentence in verdict.evidence] != [sentence.text for sentence in given]:
+            return verdict
+        pairs = zip(given, verdict.evidence, strict=True)  # what was not sent is not in the answer
+        return replace(verdict, evidence=tuple(replace(one, weight=e.weight, cut=e.cut) for one, e in pairs))
+
+    return Call("/v1/classify", parse, _json(claim=claim, evidence=sentences))
 
 
 def search_call(claim: str, corpus: str | None, k: int) -> Call[list[Evidence]]:
@@ -82,6 +95,7 @@ def search_call(claim: str, corpus: str | None, k: int) -> Call[list[Evidence]]:
     def parse(content: bytes) -> list[Evidence]:
         return msgspec.convert(_decode(content)["evidence"], list[Evidence])
 
+    expect_text(claim, "claim")
     return Call("/v1/search", parse, _json(claim=claim, corpus=corpus, k=k))
 
 
@@ -104,6 +118,7 @@ def check_call(
         record = _decode(content)
         return Check(text, tuple(sentence_of(sentence) for sentence in record["sentences"]), name)
 
+    expect_text(text, "text")
     return Call("/v1/check", parse, _json(text=text, corpus=corpus, stream=stream, **options))
 
 
@@ -115,6 +130,7 @@ def batch_calls(claims: Iterable[str | Claim], corpus: str | None) -> Iterator[C
     lines: list[bytes] = []
     for number, claim in enumerate(claims):
         record = claim if isinstance(claim, Claim) else Claim(number, claim)
+        expect_text(record.text, f"claim {record.id!r}")
         lines.append(msgspec.json.encode({"id": record.id, "claim": record.text}) + b"\n")
         if len(lines) == CHUNK:
             yield Call(path, bytes, b"".join(lines), JSON_LINES)
@@ -131,6 +147,22 @@ def batch_verdict(line: bytes | str) -> Verdict:
             f"Claim {record.get('id')!r}: {record['error']['message']}", 200, record["error"]["code"]
         )
     return msgspec.convert(record, Verdict)
+
+
+class Lines:
+    """Cuts an answer into lines as it comes: at line feeds alone, since texts in JSON hold other ends of lines."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    def cut(self, piece: bytes) -> list[str]:
+        """The lines that a piece of the answer ends."""
+        *lines, self._rest = (self._rest + piece).split(b"\n")
+        return [line.decode("utf-8", "replace") for line in lines]
+
+    def rest(self) -> list[str]:
+        """The last line, where nothing ends it."""
+        return [self._rest.decode("utf-8", "replace")] if self._rest else []
 
 
 def error_of(status: int, content: bytes, address: str) -> ServerError:
@@ -181,9 +213,9 @@ def _part(record: Mapping[str, Any]) -> CheckedPart:
         label = max(probabilities, key=probabilities.__getitem__)
         weak = state == State.NOT_ENOUGH_INFO and label not in (Label.NOT_ENOUGH_INFO.value, NOT_SUPPORTED)
         evidence = msgspec.convert(record["evidence"], tuple[Evidence, ...])
-        cut = record.get("claim_cut", False)
+        abstained, cut = record.get("abstained", weak), record.get("claim_cut", False)
         verdict = Verdict(
-            0, record["statement"], label, probabilities, evidence, abstained=weak, claim_cut=cut
+            0, record["statement"], label, probabilities, evidence, abstained=abstained, claim_cut=cut
         )
     return CheckedPart(
         record["statement"],
@@ -208,13 +240,12 @@ def _fact(record: Mapping[str, Any]) -> FactCheck:
     return FactCheck(record["kind"], record["outcome"], record["text"], span, evidence, other, sentence)
 
 
-def _sentence(item: str | Evidence) -> str | dict[str, Any]:
-    if isinstance(item, str):
-        return item
+def _sentence(item: Evidence) -> dict[str, Any]:
     if not isinstance(item, Evidence):
         raise ConfigError(f"evidence: expected texts, found {type(item).__name__} among them.")
-    record = asdict(item)
-    return {key: record[key] for key in ("text", "title", "page", "line", "context")}
+    for name in ("text", "title", "page", "context"):
+        expect_text(getattr(item, name), f"evidence: {name}")
+    return {key: getattr(item, key) for key in ("text", "title", "page", "line", "context")}
 
 
 def _verdict(content: bytes) -> Verdict:

@@ -117,7 +117,10 @@ class Client:
             try:
                 with self._http.stream(**call.request) as answer:
                     if answer.status_code < 400:
-                        yield from answer.iter_lines()
+                        lines = calls.Lines()
+                        for piece in answer.iter_bytes():
+                            yield from lines.cut(piece)
+                        yield from lines.rest()
                         return
                     answer.read()
             except self._retries.errors as error:
@@ -214,7 +217,11 @@ class AsyncClient:
             try:
                 async with self._http.stream(**call.request) as answer:
                     if answer.status_code < 400:
-                        async for line in answer.aiter_lines():
+                        lines = calls.Lines()
+                        async for piece in answer.aiter_bytes():
+                            for line in lines.cut(piece):
+                                yield line
+                        for line in lines.rest():
                             yield line
                         return
                     await answer.aread()

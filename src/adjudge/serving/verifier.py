@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from adjudge.data.text import expect_text
 from adjudge.encoders.device import device_name
 from adjudge.errors import ConfigError, DataError
 from adjudge.io.chunks import chunks
@@ -269,8 +270,7 @@ def empty_answer(example: Example, retriever: Retriever) -> Verdict:
 def _checked_example(example: Example) -> Example:
     if not isinstance(example, Example):
         raise ConfigError(f"examples: expected Example records, found {type(example).__name__} among them.")
-    if not isinstance(example.claim, str):
-        raise ConfigError(f"claim {example.id!r}: expected a text, found {type(example.claim).__name__}.")
+    expect_text(example.claim, f"claim {example.id!r}")
     for sentence in example.evidence:
         check_sentence(sentence)
     return example
@@ -281,15 +281,12 @@ def check_sentence(sentence: Evidence) -> None:
     if not isinstance(sentence, Evidence):
         raise ConfigError(f"evidence: expected texts, found {type(sentence).__name__} among them.")
     for name in ("text", "page", "title", "context"):
-        value = getattr(sentence, name)
-        if not isinstance(value, str):
-            raise ConfigError(f"evidence: {name} is {type(value).__name__}, expected a text.")
+        expect_text(getattr(sentence, name), f"evidence: {name}")
 
 
 def claim_text(claim: str) -> str:
     """The claim itself; ``ConfigError`` or ``DataError`` where it is none."""
-    if not isinstance(claim, str):
-        raise ConfigError(f"claim: expected a text, found {type(claim).__name__}.")
+    expect_text(claim, "claim")
     if not claim.strip():
         raise ConfigError("The claim is empty.")
     _check_length(claim, "The claim")
@@ -313,8 +310,7 @@ def _claim_records(claims: Iterable[str | Claim], with_gold: bool) -> Iterator[C
             record = Claim(index, claim)
         else:
             raise ConfigError(f"claim {index}: expected a text or a Claim, found {type(claim).__name__}.")
-        if not isinstance(record.text, str):
-            raise ConfigError(f"claim {record.id!r}: expected a text, found {type(record.text).__name__}.")
+        expect_text(record.text, f"claim {record.id!r}")
         if not record.text.strip():
             raise DataError(f"Claim {record.id!r} is empty.")
         _check_length(record.text, f"Claim {record.id!r}")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from adjudge.data.clauses import Splitter, split_by_rules, whole
 from adjudge.data.segments import Segment, segment_text
+from adjudge.data.text import expect_text
 from adjudge.errors import AdjudgeError, ConfigError
 from adjudge.facts.compare import compare, contradictions_with
 from adjudge.facts.records import Comparison, Outcome
@@ -83,8 +84,7 @@ def check_text(
         options: how.
         name: what to call the text.
     """
-    if not isinstance(text, str):
-        raise ConfigError(f"text: expected a text, found {type(text).__name__}.")
+    expect_text(text, "text")
     judge = comparing(judge)
     windows = check_windows(text, find_evidence, judge, options, (MAX_SENTENCES,))
     return Check(text, tuple(chain.from_iterable(windows)), name, judge.identity)

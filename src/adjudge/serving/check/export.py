@@ -194,6 +194,8 @@ def _part_record(check: Check, part: CheckedPart) -> dict[str, Any]:
         record["evidence"] = verdict["evidence"]
         if part.verdict.claim_cut:
             record["claim_cut"] = True
+        if part.verdict.abstained:
+            record["abstained"] = True
         record["evidence_marks"] = [
             {"sentence": mark.sentence, "start": mark.span.start, "end": mark.span.end}
             for mark in part.evidence_marks
