@@ -8,7 +8,7 @@ import pytest
 
 from adjudge.retrieval.index import StoredSentence
 from adjudge.serving.page.documents import document_view, read_mark
-from adjudge.serving.server.corpora import Corpus
+from adjudge.serving.server.corpus import Corpus
 from adjudge.serving.server.faults import Fault
 from adjudge.types import Span
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import io
 import os
 import shutil
@@ -10,8 +11,9 @@ import pytest
 
 from adjudge import Verifier
 from adjudge.retrieval import build_index
-from adjudge.serving.server.corpora import Corpora, check_document, check_name, free_name, stamp_of
-from adjudge.serving.server.faults import Fault
+from adjudge.serving.server.corpora import Corpora, check_document, check_name, free_name
+from adjudge.serving.server.corpus import Corpus, stamp_of
+from adjudge.serving.server.faults import Fault, NotFound
 from server_fixtures import asked, wait_until, write_rivers
 
 CLAIM = "The Danube flows through Vienna."
@@ -75,6 +77,16 @@ def test_a_corpus_is_made_filled_and_removed_over_http(river_verifier, tmp_path)
         assert client.delete("/v1/corpora/uploads").status_code == 204
         assert client.get("/v1/corpora/uploads").status_code == 404
         assert not (data / "uploads").exists()
+
+
+def test_a_packed_document_is_kept_as_it_was_sent(river_verifier, tmp_path):
+    packed = gzip.compress(b'{"id": "danube", "text": "The Danube flows through Vienna."}\n')
+    with asked(river_verifier, data_dir=tmp_path) as client:
+        client.post("/v1/corpora", json={"name": "uploads"})
+        assert client.put("/v1/corpora/uploads/documents/d.jsonl.gz", content=packed).status_code == 202
+        assert (tmp_path / "uploads" / "d.jsonl.gz").read_bytes() == packed
+        wait_until(lambda: state(client, "uploads")["documents"] == 1)
+        assert search(client, "uploads") == [CLAIM]
 
 
 def test_uploaded_corpora_are_there_again_after_a_restart(river_verifier, tmp_path):
@@ -240,6 +252,106 @@ def test_what_a_killed_server_left_is_removed_at_the_next_start(tmp_path):
     library = Corpora((), tmp_path, lambda *_: (None, None), refresh=1.0)
     assert [corpus.name for corpus in library] == ["kept"]
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["a.txt", "kept"]
+
+
+def test_a_corpus_that_is_removed_while_a_document_comes_stays_removed(tmp_path):
+    class Stream(io.BytesIO):
+        def read(self, size=-1):
+            if (tmp_path / "uploads").exists():
+                library.delete("uploads")
+            return super().read(size)
+
+    library = Corpora((), tmp_path, lambda *_: (None, None), refresh=1.0)
+    library.create("uploads")
+    with pytest.raises(NotFound, match=r"deleted before 'a\.txt'"):
+        library.add_document("uploads", "a.txt", Stream(b"It came late."), 100)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_form_with_a_bad_name_adds_nothing(river_verifier, tmp_path):
+    with asked(river_verifier, data_dir=tmp_path) as client:
+        client.post("/v1/corpora", json={"name": "c"})
+        for bad in ("b.exe", "a.txt"):
+            files = [("files", (name, io.BytesIO(b"It is."), "text/plain")) for name in ("a.txt", bad)]
+            assert client.post("/v1/corpora/c/documents", files=files).status_code == 422
+        assert not (tmp_path / "c" / "a.txt").exists()
+
+
+def test_a_server_stays_ready_while_a_new_corpus_is_indexed(tmp_path):
+    indexing = threading.Event()
+    library = Corpora(
+        (tmp_path / "given",), tmp_path / "data", lambda *_: (None, indexing.wait(30)), refresh=0.05
+    )
+    assert not library.are_open
+    indexing.set()
+    library.start()
+    wait_until(lambda: library.are_open)
+    indexing.clear()
+    library.create("uploads")
+    assert library.get("uploads").state == "loading" and library.are_open
+    indexing.set()
+    library.close()
+
+
+def test_an_error_of_one_corpus_is_logged_and_the_others_go_on(tmp_path, caplog):
+    def index(path, progress, report):
+        if path.name == "bad":
+            raise TypeError(f"{path}/x: nobody thought of it")
+        return None, None
+
+    library = Corpora((tmp_path / "bad", tmp_path / "good"), tmp_path / "data", index, refresh=0.05)
+    with caplog.at_level("ERROR", logger="adjudge.server"):
+        library.start()
+        wait_until(lambda: library.get("good").state == "ready")
+        library.close()
+    assert library.get("bad").problem == "TypeError: bad/x: nobody thought of it"
+    assert [record.fields["corpus"] for record in caplog.records] == ["bad"]
+
+
+def test_a_corpus_whose_folder_is_gone_answers_no_more(river_verifier, tmp_path):
+    folder = write_rivers(tmp_path / "rivers")
+    with asked(river_verifier, folder, data_dir=tmp_path / "data") as client:
+        assert search(client)
+        shutil.rmtree(folder)
+        wait_until(lambda: state(client, "rivers")["state"] == "failed")
+        answer = client.post("/v1/verify", json={"claim": CLAIM})
+        assert answer.status_code == 422 and "rivers: no such" in answer.json()["error"]["message"]
+        write_rivers(folder)
+        wait_until(lambda: state(client, "rivers")["state"] == "ready")
+        assert search(client)
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "expected"),
+    [
+        ("here", "{cwd}/here/a.pdf: is bad. Nothing here.", "here/a.pdf: is bad. Nothing here."),
+        ("docs", "docs: none of its docs. {cwd}/docs/a.pdf: bad", "c: none of its docs. c/a.pdf: bad"),
+        (".", "Not read. '{cwd}' and {cwd}. See {cwd}", "Not read. 'c' and c. See c"),
+        ("docs", "{cwd}/documents/docs/a.txt: bad", "{cwd}/documents/docs/a.txt: bad"),
+    ],
+)
+def test_problems_name_the_corpus_and_not_its_path(path, text, expected, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    corpus = Corpus("here" if path == "here" else "c", Path(path))
+    assert corpus.without_path(text.format(cwd=tmp_path)) == expected.format(cwd=tmp_path)
+
+
+def test_sources_of_a_linked_folder_are_told_from_that_folder(tmp_path):
+    (tmp_path / "real" / "below").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    source = str(tmp_path / "real" / "below" / "a.txt")
+    assert Corpus("c", tmp_path / "link").relative(source) == os.path.join("below", "a.txt")
+
+
+def test_links_that_lead_round_are_not_followed(tmp_path):
+    folder = write_rivers(tmp_path / "rivers")
+    for name in ("a", "b", "c"):
+        (folder / name).symlink_to(folder)
+    assert stamp_of(folder) == stamp_of(folder)
+    (tmp_path / "link").symlink_to(folder)
+    before = stamp_of(tmp_path / "link")
+    (folder / "elbe.txt").write_text("It is long.")
+    assert stamp_of(tmp_path / "link") != before
 
 
 def test_a_corpus_that_is_removed_while_it_is_indexed_stays_removed(tmp_path):

@@ -17,7 +17,7 @@ from adjudge.serving.server.batches import results_in_order
 from adjudge.serving.server.faults import Fault, Overloaded, TooLarge
 
 if TYPE_CHECKING:
-    from adjudge.serving.server.corpora import Corpus
+    from adjudge.serving.server.corpus import Corpus
     from adjudge.serving.server.engine import Engine
 
 UNDER_WAY = 8

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from adjudge.retrieval.index import StoredSentence
-    from adjudge.serving.server.corpora import Corpus
+    from adjudge.serving.server.corpus import Corpus
 
 AROUND = 60
 """Sentences shown before and after the evidence beside a verdict."""

@@ -17,7 +17,7 @@ from adjudge.types import FEVER_LABELS
 
 if TYPE_CHECKING:
     from adjudge.serving.page.store import PageCheck
-    from adjudge.serving.server.corpora import Corpus
+    from adjudge.serving.server.corpus import Corpus
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 COLUMNS = (
@@ -73,7 +73,8 @@ def to_csv(result: PageCheck, corpus: Corpus) -> str:
 
 def to_page(result: PageCheck, corpus: Corpus) -> str:
     """The annotated page."""
-    check = result.check if corpus.index is None else with_passages(result.check, corpus.index)
+    index = corpus.index
+    check = result.check if index is None else with_passages(result.check, index)
     return to_html(check)
 
 

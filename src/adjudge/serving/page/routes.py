@@ -22,7 +22,8 @@ from adjudge.serving.page.render import ModelView, render
 from adjudge.serving.page.samples import NAME as SAMPLES
 from adjudge.serving.page.samples import examples_for, sample_documents
 from adjudge.serving.page.session import MOST_LINK, PageChecks, permalink
-from adjudge.serving.server.corpora import Corpora, Corpus
+from adjudge.serving.server.corpora import Corpora
+from adjudge.serving.server.corpus import Corpus
 from adjudge.serving.server.engine import Engine
 from adjudge.serving.server.faults import Fault, fault_record, status_of
 
@@ -233,10 +234,10 @@ def _corpora(library: Corpora) -> list[dict[str, str]]:
     """The corpora to choose from, each with what it holds or why it cannot be used."""
     items = []
     for corpus in library:
-        if corpus.index is None:
+        if (index := corpus.index) is None:
             label = f"{corpus.name} ({'cannot be read' if corpus.state == 'failed' else 'being indexed'})"
         else:
-            pages = corpus.index.manifest.pages
+            pages = index.manifest.pages
             label = f"{corpus.name} ({pages:,} document{'' if pages == 1 else 's'})"
         items.append({"name": corpus.name, "label": label})
     return items

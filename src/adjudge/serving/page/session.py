@@ -16,7 +16,7 @@ from adjudge.serving.page.store import CheckStore, PageCheck, key_of
 from adjudge.serving.page.views import card_of, outline, row_of, summary_of, with_sentence
 
 if TYPE_CHECKING:
-    from adjudge.serving.server.corpora import Corpus
+    from adjudge.serving.server.corpus import Corpus
     from adjudge.serving.server.engine import Engine
 
 MOST_LINK = 4000
@@ -44,7 +44,8 @@ class PageChecks:
 
     def key(self, text: str, corpus: Corpus) -> str:
         """What the result is kept by; another one once the corpus has changed."""
-        generation = "" if corpus.index is None else corpus.index.manifest.generation
+        index = corpus.index
+        generation = "" if index is None else index.manifest.generation
         return key_of(text, corpus.name, generation)
 
     async def sentences(self, text: str, corpus: Corpus) -> AsyncIterator[tuple[int, CheckedSentence, Any]]:

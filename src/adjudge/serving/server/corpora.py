@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import BinaryIO
 
 from adjudge.data.documents import SUFFIXES, Problem, printable
 from adjudge.data.documents.kinds import suffix_of
-from adjudge.errors import AdjudgeError
-from adjudge.io.files import write_atomic
-from adjudge.io.temporary import sweep, temporary_folder
-from adjudge.retrieval.corpus import CACHE
+from adjudge.io.temporary import sweep, temporary_file, temporary_folder
 from adjudge.retrieval.index import Index
 from adjudge.retrieval.pipeline import EvidencePipeline
 from adjudge.retrieval.progress import IndexProgress, ProgressCallback
-from adjudge.retrieval.storage import MANIFEST, IndexedFile, IndexUnusable, read_sources
+from adjudge.serving.server.corpus import Corpus, stamp_of
 from adjudge.serving.server.faults import Conflict, Fault, NotFound, NotReady, TooLarge
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
@@ -31,53 +26,7 @@ MAX_PROBLEMS = 20
 PATIENCE = 20.0
 """A corpus is looked at again after this many times the seconds that the look took."""
 
-State = Literal["loading", "ready", "indexing", "failed"]
 OpenCorpus = Callable[[Path, ProgressCallback, Callable[[Problem], None]], tuple[Index, EvidencePipeline]]
-
-
-@dataclass
-class Corpus:
-    """A corpus of the server.
-
-    Attributes:
-        name: what requests call it.
-        path: an index, or a folder or file of documents.
-        uploaded: whether its documents came through the server, which may then change them.
-        state: ``loading`` before it was first opened, ``indexing`` while it is opened again, ``failed`` with a problem.
-        index: as it was last opened.
-        pipeline: what finds evidence in it.
-        progress: of the indexing that goes on.
-        problem: why it could not be opened.
-        problems: documents that could not be read, the first ones.
-    """
-
-    name: str
-    path: Path
-    uploaded: bool = False
-    state: State = "loading"
-    index: Index | None = None
-    pipeline: EvidencePipeline | None = None
-    progress: IndexProgress | None = None
-    problem: str | None = None
-    problems: list[str] = field(default_factory=list)
-    stamp: str = ""
-    next_look: float = 0.0
-
-    def relative(self, source: str) -> str:
-        """A source as it is shown to others: its path from the corpus, not where the server keeps it."""
-        root = self.path if self.path.is_dir() else self.path.parent
-        relative = os.path.relpath(source, root) if os.path.isabs(source) else source
-        return os.path.basename(source) if relative.startswith("..") else relative
-
-    def documents(self) -> list[IndexedFile]:
-        """The files that its index holds, by name."""
-        if self.index is None:
-            return []
-        try:
-            sources = read_sources(self.index.path / self.index.manifest.generation)
-        except IndexUnusable:  # replaced just now; the next look opens it
-            return []
-        return sorted(sources.values(), key=lambda file: file.source)
 
 
 class Corpora:
@@ -106,6 +55,7 @@ class Corpora:
             for folder in (data_dir, *filter(Path.is_dir, data_dir.iterdir())):
                 sweep(folder)
         self._scan()
+        self._first = list(self)
         self._thread = threading.Thread(target=self._keep, name="adjudge-corpora", daemon=True)
 
     def start(self) -> None:
@@ -125,8 +75,9 @@ class Corpora:
 
     @property
     def are_open(self) -> bool:
-        """Whether each has been opened, or has failed to be."""
-        return all(corpus.state != "loading" for corpus in self)
+        """Whether each that was there at the start has been opened, or has failed to be."""
+        present = (corpus for corpus in self._first if self._corpora.get(corpus.name) is corpus)
+        return all(corpus.state != "loading" for corpus in present)
 
     def get(self, name: str | None = None) -> Corpus:
         """A corpus by name; the first without one."""
@@ -148,8 +99,8 @@ class Corpora:
     def pipeline(self, name: str | None = None) -> tuple[Corpus, EvidencePipeline]:
         """A corpus that can be searched now."""
         corpus = self.get(name)
-        if corpus.pipeline is not None:
-            return corpus, corpus.pipeline
+        if (pipeline := corpus.pipeline) is not None:
+            return corpus, pipeline
         if corpus.state == "failed":
             raise Fault(f"Corpus {corpus.name!r} cannot be opened: {corpus.problem}")
         raise NotReady(f"Corpus {corpus.name!r} is being indexed. Try again in a moment.")
@@ -179,12 +130,21 @@ class Corpora:
         corpus = self._own(name)
         check_document(document)
         size = 0
-        with write_atomic(corpus.path / document) as out:
-            while chunk := stream.read(1 << 20):
-                size += len(chunk)
-                if size > limit:
-                    raise TooLarge(f"{document}: more than {limit:,} bytes, which is this server's limit.")
-                out.write(chunk)
+        with temporary_folder(
+            corpus.path
+        ) as folder:  # beside it: a corpus that goes meanwhile is not made anew
+            with temporary_file(folder / document) as temporary, open(temporary, "wb") as out:
+                while chunk := stream.read(1 << 20):
+                    size += len(chunk)
+                    if size > limit:
+                        raise TooLarge(
+                            f"{document}: more than {limit:,} bytes, which is this server's limit."
+                        )
+                    out.write(chunk)
+            with self._changed:
+                if self._corpora.get(name) is not corpus or not corpus.path.is_dir():
+                    raise NotFound(f"Corpus {name!r} was deleted before {document!r} was there.")
+                os.replace(folder / document, corpus.path / document)
         self._request(corpus)
         return corpus
 
@@ -230,7 +190,7 @@ class Corpora:
 
     def _keep(self) -> None:
         while not self._closing:
-            with self._changed:
+            with suppress(OSError), self._changed:  # the data folder cannot be read for a while
                 self._scan()
             for corpus in self:
                 if corpus.next_look <= time.monotonic() and not self._closing:
@@ -278,8 +238,8 @@ class Corpora:
             corpus.index, corpus.pipeline = self._open_corpus(corpus.path, report_progress, record_problem)
             with self._changed:  # what an upload asked for meanwhile is not in this index yet
                 corpus.state, corpus.problem = "indexing" if corpus.next_look == 0.0 else "ready", None
-        except (AdjudgeError, OSError) as error:
-            corpus.state, corpus.problem = "failed", str(error).replace(str(corpus.path), corpus.name)
+        except Exception as error:  # whatever it is, the thread goes on with the other corpora
+            corpus.fail(error)
         corpus.problems, corpus.progress = problems, None
 
 
@@ -322,24 +282,3 @@ def check_document(name: str) -> None:
         raise Fault(f"Document name {name[:40]!r}…: expected at most {MAX_NAME_BYTES} bytes.")
     if not suffix_of(name):
         raise Fault(f"Document {name!r}: expected a name that ends in one of {' '.join(SUFFIXES)}.")
-
-
-def stamp_of(path: Path) -> str:
-    """What changes when a corpus on disk does: names, sizes and times of its files."""
-    digest = hashlib.sha256()
-    if (path / MANIFEST).is_file() and not (path / CACHE).exists():
-        roots: list[Path] = [path / MANIFEST]
-    else:
-        roots = [path]
-    while roots:
-        entry = roots.pop()
-        try:
-            status = entry.stat()
-            if entry.is_dir():
-                roots += sorted(child for child in entry.iterdir() if not child.name.startswith("."))
-                continue
-        except OSError:
-            status = None
-        times = (0, 0, 0) if status is None else (status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-        digest.update(f"{printable(entry)}\0{times}\n".encode())
-    return digest.hexdigest()

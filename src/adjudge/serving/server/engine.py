@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from adjudge.errors import ConfigError
-from adjudge.serving.server.corpora import Corpora, Corpus
+from adjudge.serving.server.corpora import Corpora
+from adjudge.serving.server.corpus import Corpus
 from adjudge.serving.server.faults import Fault, NotFound, NotReady, Overloaded, Stopping, TimedOut, TooLarge
 from adjudge.serving.server.metrics import Metrics
 from adjudge.serving.server.pieces import QueuedJudge, Work, carry_out

@@ -8,7 +8,7 @@ import msgspec
 from starlette.responses import Response
 
 from adjudge.data.verdicts import evidence_record, verdict_record
-from adjudge.serving.server.corpora import Corpus
+from adjudge.serving.server.corpus import Corpus
 from adjudge.types import Evidence, Verdict
 
 
@@ -46,7 +46,8 @@ def _public(record: dict[str, Any], corpus: Corpus | None) -> dict[str, Any]:
 
 def corpus_record(corpus: Corpus) -> dict[str, Any]:
     """A corpus and how far its indexing has come."""
-    manifest = None if corpus.index is None else corpus.index.manifest
+    index = corpus.index
+    manifest = None if index is None else index.manifest
     record: dict[str, Any] = {
         "name": corpus.name,
         "state": corpus.state,
