@@ -54,6 +54,7 @@ async function check({ push = true } = {}) {
   const isCurrent = () => running === controller;
   const button = byId("submit");
   byId("message").replaceChildren();
+  byId("upload").hidden = true;
   button.disabled = true;
   button.textContent = "Checking …";
   touched = false;

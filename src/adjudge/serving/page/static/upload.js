@@ -50,8 +50,15 @@ export async function upload(all, suffixes, report) {
     await request(`/v1/corpora/${encodeURIComponent(name)}`, { method: "DELETE" });
     throw new Error(refused.join(" "));
   }
-  const record = await indexed(name, report);
-  return { record, refused: [...refused, ...record.problems] };
+  try {
+    const record = await indexed(name, report);
+    const all = [...refused, ...record.problems];
+    if (!record.sentences) throw new Error(["There is no sentence in them.", ...all].join(" "));
+    return { record, refused: all };
+  } catch (error) {
+    await request(`/v1/corpora/${encodeURIComponent(name)}`, { method: "DELETE" });
+    throw error;
+  }
 }
 
 async function indexed(name, report) {
