@@ -86,9 +86,10 @@ def test_it_serves_and_finishes_what_is_under_way_when_terminated(server):
 def test_what_is_wrong_is_said_at_once(tmp_path, untrained_run):
     done = adjudge("serve", "--corpus", tmp_path / "nowhere")
     assert done.returncode == 2 and "no such index, folder or file" in done.stderr
-    (tmp_path / "token").write_text("short\n")
-    done = adjudge("serve", "--token-file", tmp_path / "token")
-    assert done.returncode == 2 and "expected a token of 16 characters or more" in done.stderr
+    for content in (b"short\n", b"\xff\xfe\xff\xfe", b"two words are no token\n", b""):
+        (tmp_path / "token").write_bytes(content)
+        done = adjudge("serve", "--token-file", tmp_path / "token")
+        assert done.returncode == 2 and "expected a token on the first line: 16 or more" in done.stderr
 
 
 def test_a_port_that_is_taken_is_said(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -164,7 +165,10 @@ def _parts() -> list[Part]:
 def _read_token(path: Path) -> str:
     from adjudge.errors import ConfigError
 
-    lines = path.read_text("utf-8").splitlines()
-    if not lines or len(lines[0].strip()) < 16:
-        raise ConfigError(f"{path}: expected a token of 16 characters or more on the first line.")
-    return lines[0].strip()
+    lines = path.read_bytes().splitlines()
+    token = lines[0].strip().decode("ascii", "replace") if lines else ""
+    if not re.fullmatch(r"[!-~]{16,}", token):
+        raise ConfigError(
+            f"{path}: expected a token on the first line: 16 or more letters, digits and signs of ASCII, no spaces."
+        )
+    return token

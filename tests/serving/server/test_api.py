@@ -247,3 +247,32 @@ def test_the_description_has_an_example_for_every_request(client):
 def test_half_a_surrogate_pair_is_refused(client, path, body):
     answer = client.post(path, content=body, headers={"content-type": "application/json"})
     assert answer.status_code == 422 and answer.json()["error"]["code"] == "invalid"
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "expected"),
+    [
+        ("verify", b'{"claim": "x",', "body: is not JSON, at character 15 ("),
+        ("verify", b'{"claim": "\xff"}', "The body cannot be read: expected JSON in UTF-8"),
+        (
+            "verify",
+            b'{"claim": "x", "id": true}',
+            "id: Input should be a valid integer or Input should be a valid string.",
+        ),
+        (
+            "classify",
+            b'{"claim": "x", "evidence": [1]}',
+            "evidence.0: Input should be a valid string or Input",
+        ),
+        (
+            "classify",
+            b'{"claim": "x", "evidence": [{"text": "y", "line": -2}]}',
+            "evidence.0.line: Input should be gr",
+        ),
+    ],
+)
+def test_errors_name_the_fields_of_the_request(client, path, body, expected):
+    answer = client.post(f"/v1/{path}", content=body, headers={"content-type": "application/json"})
+    message = answer.json()["error"]["message"]
+    assert answer.status_code in (400, 422) and expected in message
+    assert "constrained" not in message and "GivenEvidence" not in message

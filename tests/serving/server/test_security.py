@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import socket
 import time
+from pathlib import Path
 
 import pytest
 
+from adjudge.errors import ConfigError
 from adjudge.serving.server.security import HEADERS, Access
 from adjudge.serving.server.settings import ServerSettings
 from server_fixtures import asked, listening
@@ -178,3 +180,20 @@ def test_a_client_that_sends_too_slowly_is_not_waited_for(river_verifier, river_
             began = time.monotonic()
             answer = connection.recv(4096)
             assert answer.startswith(b"HTTP/1.1 408 ") and time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({"allow_origins": ("*",)}, "expected scheme and host"),
+        ({"allow_origins": ("app.example",)}, "expected scheme and host"),
+        ({"allow_origins": ("https://app.example/page",)}, "expected scheme and host"),
+        ({"allow_hosts": ("http://facts.example.org",)}, "expected a host name alone"),
+        ({"allow_hosts": ("facts.example.org:8080",)}, "expected a host name alone"),
+        ({"token": "sixteen-or-möre-x"}, "signs of ASCII"),
+        ({"data_dir": Path(__file__)}, "expected a folder"),
+    ],
+)
+def test_settings_that_could_never_match_are_refused(values, expected):
+    with pytest.raises(ConfigError, match=expected):
+        ServerSettings(**values)

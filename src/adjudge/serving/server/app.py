@@ -6,7 +6,7 @@ import importlib.util
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from importlib import import_module, resources
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import anyio.to_thread
 from fastapi import FastAPI, Request
@@ -42,6 +42,10 @@ _CODES = {
     408: "too_slow",
     413: "too_large",
 }
+FASTAPI_UNREADABLE = "There was an error parsing the body"
+_UNREADABLE = (
+    "The body cannot be read: expected JSON in UTF-8, not nested deeply, with numbers of ordinary length."
+)
 _SILENCE = TelemetryConfig(
     tracing=False, metrics=False, logs=False, operation_spans=False, auto_configure=False
 )
@@ -137,6 +141,17 @@ def _add_probes(app: FastAPI, engine: Engine) -> None:
         return Response(engine.metrics.exposition(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
+def _problem(problem: Any) -> tuple[str, str]:
+    """Where pydantic found what, in the names of fields; those of its own types say nothing to a client."""
+    context = problem.get("ctx", {})
+    if problem["type"] == "json_invalid":
+        return "body", f"is not JSON, at character {problem['loc'][-1] + 1} ({context.get('error', '')})"
+    names = [str(part) for part in problem["loc"]]
+    fields = [n for n in names if n.isdecimal() or (n.isidentifier() and n.islower())]
+    location = ".".join(n for n in fields if n not in ("body", "int", "str"))
+    return location or "body", "is empty" if context.get("pattern") == NOT_BLANK else problem["msg"]
+
+
 def _add_handlers(app: FastAPI) -> None:
     """Every error in one shape."""
 
@@ -150,18 +165,18 @@ def _add_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:
-        problems = []
+        problems: dict[str, list[str]] = {}
         for problem in error.errors():
-            location = ".".join(str(part) for part in problem["loc"] if part != "body")
-            message = "is empty" if problem.get("ctx", {}).get("pattern") == NOT_BLANK else problem["msg"]
-            problems.append(f"{location or 'body'}: {message}")
-        return json_response(fault_record("invalid", "; ".join(problems[:10]) + "."), 422)
+            location, message = _problem(problem)
+            problems.setdefault(location, []).append(message)
+        said = [f"{location}: {' or '.join(messages)}" for location, messages in problems.items()]
+        return json_response(fault_record("invalid", "; ".join(said[:10]) + "."), 422)
 
     @app.exception_handler(HTTPException)
     async def http(request: Request, error: HTTPException) -> Response:
-        response = json_response(
-            fault_record(_CODES.get(error.status_code, "refused"), str(error.detail)), error.status_code
-        )
+        detail = _UNREADABLE if error.detail == FASTAPI_UNREADABLE else str(error.detail)
+        record = fault_record(_CODES.get(error.status_code, "refused"), detail)
+        response = json_response(record, error.status_code)
         response.headers.update(error.headers or {})
         return response
 

@@ -35,9 +35,10 @@ class JsonLines(logging.Formatter):
 
 
 def set_up_logs() -> None:
-    """Have the server, and uvicorn, write JSON lines on standard error."""
+    """Have the server, uvicorn and other libraries write JSON lines on standard error."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
+    logging.getLogger().handlers = [handler]
     for name in (LOGGER, "uvicorn", "uvicorn.error"):
         logger = logging.getLogger(name)
         logger.handlers = [handler] if name != "uvicorn.error" else []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict
 
 from adjudge.serving.server.settings import MAX_CLAIM
 
@@ -34,7 +34,7 @@ ClaimText = Annotated[
 CorpusName = Annotated[
     ShortText | None, Field(description="where to look; the server's first corpus if left out")
 ]
-Identity = Annotated[int | Text, Field(description="given back with the answer")]
+Identity = Annotated[Annotated[int, Strict()] | Text, Field(description="given back with the answer")]
 _CLAIM = "The Ellery Bridge was opened in 1932."
 _SENTENCE = "The Ellery Bridge was opened on 4 May 1931."
 
@@ -322,7 +322,7 @@ class BatchLine(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     claim: ClaimText
-    id: int | str | None = None
+    id: Annotated[int, Strict()] | Text | None = None
     corpus: CorpusName = None
     evidence: list[SentenceText | GivenEvidence] | None = Field(None, max_length=100)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from adjudge.config import problems_in
 from adjudge.errors import ConfigError
@@ -62,6 +63,36 @@ class ServerSettings(BaseModel):
     )
     refresh: float = Field(2.0, gt=0, description="seconds between looks at whether a corpus changed on disk")
     log_texts: bool = Field(False, description="write claims and queries into the log")
+
+    @field_validator("allow_hosts")
+    @classmethod
+    def _are_hosts(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            if not re.fullmatch(r"[\w.-]+|\[[0-9A-Fa-f:.]+\]", name):
+                raise ValueError(f"{name!r}: expected a host name alone, such as facts.example.org")
+        return names
+
+    @field_validator("allow_origins")
+    @classmethod
+    def _are_origins(cls, origins: tuple[str, ...]) -> tuple[str, ...]:
+        for origin in origins:
+            if not re.fullmatch(r"https?://[^/?#@*\s]+/?", origin, re.IGNORECASE):
+                raise ValueError(f"{origin!r}: expected scheme and host, such as https://app.example.org")
+        return origins
+
+    @field_validator("token")
+    @classmethod
+    def _is_sent(cls, token: str | None) -> str | None:
+        if token is not None and not re.fullmatch(r"[!-~]+", token):
+            raise ValueError("expected letters, digits and signs of ASCII without spaces")
+        return token
+
+    @field_validator("data_dir")
+    @classmethod
+    def _is_folder(cls, path: Path | None) -> Path | None:
+        if path is not None and path.exists() and not path.is_dir():
+            raise ValueError(f"{path} is a file, expected a folder")
+        return path
 
     def __init__(self, **values: Any) -> None:
         try:
