@@ -169,8 +169,8 @@ def _add_handlers(app: FastAPI) -> None:
         for problem in error.errors():
             location, message = _problem(problem)
             problems.setdefault(location, []).append(message)
-        said = [f"{location}: {' or '.join(messages)}" for location, messages in problems.items()]
-        return json_response(fault_record("invalid", "; ".join(said[:10]) + "."), 422)
+        lines = [f"{location}: {' or '.join(messages)}" for location, messages in problems.items()]
+        return json_response(fault_record("invalid", "; ".join(lines[:10]) + "."), 422)
 
     @app.exception_handler(HTTPException)
     async def http(request: Request, error: HTTPException) -> Response:
