@@ -134,7 +134,8 @@ class SentenceRef(NamedTuple):
 class Sentence:
     """One sentence of a page; ``start`` and ``end`` are character offsets in the page's source.
 
-    ``location`` says where it stands in words of its own format: ``Sheet1!A5:C5``, ``table 2, row 3``.
+    ``location`` says where it stands in words of its own format: ``Sheet1!A5:C5``, ``table 2, row 3``. ``section`` is
+    the title with the headings that it stands under, where there are any.
     """
 
     text: str
@@ -143,6 +144,7 @@ class Sentence:
     start: int | None = None
     end: int | None = None
     location: str | None = None
+    section: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +176,7 @@ class Evidence:
     verdict that the model laid on the sentence. ``context`` is the sentence before, where this one does not name its
     subject; ``similarity`` the cosine with the claim, where the index keeps vectors; ``links`` the pages that the
     sentence links to. ``cut`` says that the model read only the beginning: claim and sentence are longer than a row.
+    ``section`` is the title with the headings that the sentence stands under, read in the title's place.
     """
 
     text: str
@@ -190,6 +193,7 @@ class Evidence:
     similarity: float | None = None
     links: tuple[str, ...] = ()
     cut: bool = False
+    section: str = ""
 
     @property
     def ref(self) -> SentenceRef:

@@ -51,3 +51,13 @@ def test_the_context_is_the_last_sentence_that_names_its_subject() -> None:
     sentences = [Sentence(text, line) for line, text in enumerate(texts)]
     lighthouse = "The lighthouse is old."
     assert list(contexts(sentences)) == ["", "", lighthouse, lighthouse, "", "", "Rain falls."]
+
+
+def test_a_heading_between_them_parts_a_pronoun_from_the_sentence_before() -> None:
+    texts = [
+        ("Falcon X is made of steel.", "Falcon X"),
+        ("It is light.", "Falcon X"),
+        ("It is heavy.", "Eagle Y"),
+    ]
+    sentences = [Sentence(text, line, section=section) for line, (text, section) in enumerate(texts)]
+    assert list(contexts(sentences)) == ["", "Falcon X is made of steel.", ""]

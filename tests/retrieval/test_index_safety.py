@@ -124,7 +124,7 @@ def test_other_folders_and_other_versions_are_refused_in_words(tmp_path: Path) -
     build_index([], index)
     manifest = json.loads((index / "manifest.json").read_text())
     (index / "manifest.json").write_text(json.dumps(manifest | {"version": 99}))
-    with pytest.raises(DataError, match="index format 99, this version of adjudge reads 3"):
+    with pytest.raises(DataError, match="index format 99, this version of adjudge reads 4"):
         Index.open(index)
     (index / "manifest.json").write_text('{"name": "a web app"}')
     with pytest.raises(DataError, match="not that of an adjudge index"):

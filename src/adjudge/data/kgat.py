@@ -134,8 +134,11 @@ def _example_record(example: Example) -> dict[str, Any]:
     if example.label is not None:
         record["label"] = example.label
     record["evidence"] = [[item.page, item.line, item.text, item.score] for item in example.evidence]
-    if any(item.title not in ("", page_title(item.page)) for item in example.evidence):
-        record["titles"] = [item.title for item in example.evidence]
+    titles = [item.section or item.title for item in example.evidence]
+    if any(
+        title not in ("", page_title(item.page)) for title, item in zip(titles, example.evidence, strict=True)
+    ):
+        record["titles"] = titles
     if example.gold_injected:
         record["gold_injected"] = True
     return record

@@ -92,7 +92,12 @@ def page_title(page: str) -> str:
 
 
 def evidence_title(evidence: Evidence) -> str:
-    """The title under which a model reads a sentence, cleaned; empty where the page is unknown."""
+    """The title under which a model reads a sentence, cleaned: its headings too; empty where the page is unknown."""
+    return clean_text(evidence.section) or page_name(evidence)
+
+
+def page_name(evidence: Evidence) -> str:
+    """What a reader would call the page of a sentence, cleaned."""
     return clean_text(evidence.title or page_title(evidence.page))
 
 
@@ -103,7 +108,7 @@ def title_with_context(title: str, context: str) -> str:
 
 def drop_title(evidence: Evidence) -> Evidence:
     """The sentence without its page, as a model reads it in a text without titles."""
-    return replace(evidence, page="", title="")
+    return replace(evidence, page="", title="", section="")
 
 
 def page_id(title: str) -> str:

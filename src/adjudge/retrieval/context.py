@@ -26,9 +26,14 @@ def needs_context(text: str) -> bool:
 
 
 def contexts(sentences: Sequence[Sentence]) -> Iterator[str]:
-    """For each sentence of a page that needs it the last one before that does not, else nothing."""
-    antecedent = ""
+    """For each sentence of a page that needs it the last one before that does not, else nothing.
+
+    Not one of another section: a heading between them names another subject.
+    """
+    antecedent = section = ""
     for sentence in sentences:
+        if sentence.section != section:
+            antecedent, section = "", sentence.section
         if needs_context(sentence.text):
             yield antecedent[:MAX_CONTEXT]
         else:

@@ -22,6 +22,8 @@ from adjudge.retrieval.storage import (
     FORMAT,
     MANIFEST,
     IndexLocked,
+    IndexOutdated,
+    lock_index,
     read_manifest,
 )
 
@@ -99,6 +101,7 @@ def _bring_up_to_date(
     deadline = time.monotonic() + _LOCK_SECONDS
     while True:
         try:
+            _drop_outdated(cache)
             others = _other_roots(path, cache)
             build_index([path], cache, progress, remove=others, report=report, vectors=vectors)
             return
@@ -106,6 +109,20 @@ def _bring_up_to_date(
             if time.monotonic() > deadline:
                 raise
             time.sleep(0.1)
+
+
+def _drop_outdated(cache: Path) -> None:
+    """Let an index that another version kept beside the documents be made again: its text stands in them."""
+    try:
+        read_manifest(cache)
+    except IndexOutdated:
+        with lock_index(cache):
+            try:
+                read_manifest(cache)
+            except IndexOutdated:
+                (cache / MANIFEST).unlink()
+    except DataError:
+        pass  # there is none yet, or the build says what is wrong with it
 
 
 def _other_roots(path: Path, cache: Path) -> list[str]:

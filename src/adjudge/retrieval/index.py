@@ -61,6 +61,8 @@ class StoredSentence(NamedTuple):
     context: str = ""
     """The sentence before, where this one does not name its subject."""
     location: str | None = None
+    section: str = ""
+    """The title with the headings above; empty where there are none."""
 
     @property
     def ref(self) -> SentenceRef:
@@ -82,6 +84,7 @@ class StoredSentence(NamedTuple):
             location=self.location,
             links=self.links,
             similarity=similarity,
+            section=self.section,
         )
 
 
@@ -265,8 +268,10 @@ class Writer:
         title, texts = index_text(page.title), [index_text(sentence.text) for sentence in sentences]
         for sentence, text in zip(sentences, texts, strict=True):
             fields = {"source": page.origin, "page": sentence.page, "number": sentence.number}
-            record = {"title": title, "text": text, "stored": msgspec.msgpack.encode(sentence)}
+            above = index_text(sentence.section) or title
+            record = {"title": above, "text": text, "stored": msgspec.msgpack.encode(sentence)}
             self._add("sentences", fields | record)
+        sections = dict.fromkeys(index_text(sentence.section) for sentence in sentences if sentence.section)
         self._add(
             "pages",
             {
@@ -276,7 +281,7 @@ class Writer:
                 "name": name_of(title),
                 "bracket": bracket_of(title),
                 "title": title,
-                "body": "\n".join(texts),
+                "body": "\n".join([*texts, *sections]),
                 "stored": msgspec.msgpack.encode(page),
             },
         )
@@ -355,6 +360,7 @@ def _stored(page: Page, sentence: Sentence, sentence_number: int, context: str) 
         sentence_number,
         _valid(context),
         None if sentence.location is None else _valid(sentence.location),
+        _valid(sentence.section),
     )
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from adjudge.data.text import evidence_title
+from adjudge.data.text import evidence_title, page_name
 from adjudge.errors import ConfigError
 from adjudge.retrieval import protocol
 from adjudge.retrieval.analysis import PROSE, fold_text, name_of, names_in, proper_names, query_text, terms
@@ -130,8 +130,9 @@ class _Selection:
         self._clean = [query_text(sentence.text) for sentence in self.candidates]
         self._texts = [fold_text(text) for text in self._clean]
         self._titles = [evidence_title(sentence) for sentence in self.candidates]
-        names = {title: name_of(title) for title in set(self._titles)}
-        self._names = [names[title] for title in self._titles]
+        pages = [page_name(sentence) for sentence in self.candidates]
+        names = {page: name_of(page) for page in set(pages)}
+        self._names = [names[page] for page in pages]
         own = [
             set(terms(f"{title} {text}", PROSE))
             for title, text in zip(self._titles, self._clean, strict=True)

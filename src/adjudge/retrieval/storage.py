@@ -31,7 +31,7 @@ from adjudge.io.temporary import is_disk_full, report_full_disk
 from adjudge.retrieval.parts import PANIC
 
 FORMAT = "adjudge-index"
-VERSION = 3
+VERSION = 4
 
 MANIFEST = "manifest.json"
 EMBEDDING = ".embedding"
@@ -40,6 +40,10 @@ SOURCES = "sources.jsonl"
 
 class IndexUnusable(DataError):
     """A folder is not an index that can be used."""
+
+
+class IndexOutdated(IndexUnusable):
+    """An index was made by another version of adjudge."""
 
 
 class IndexLocked(AdjudgeError, RuntimeError):
@@ -107,7 +111,7 @@ def read_manifest(path: Path) -> Manifest:
     if not isinstance(record, dict) or record.get("format") != FORMAT:
         raise IndexUnusable(f"{path}: manifest.json is not that of an adjudge index. Choose another folder.")
     if record.get("version") != VERSION:
-        raise IndexUnusable(
+        raise IndexOutdated(
             f"{path}: index format {record.get('version')!r}, this version of adjudge reads {VERSION}.\n"
             f"Delete the folder and index the documents again."
         )

@@ -280,7 +280,7 @@ def check_sentence(sentence: Evidence) -> None:
     """``ConfigError`` where a sentence of the evidence is none, or has something else than texts."""
     if not isinstance(sentence, Evidence):
         raise ConfigError(f"evidence: expected texts, found {type(sentence).__name__} among them.")
-    for name in ("text", "page", "title", "context"):
+    for name in ("text", "page", "title", "context", "section"):
         expect_text(getattr(sentence, name), f"evidence: {name}")
 
 

@@ -96,7 +96,9 @@ def test_a_title_stays_a_heading(tex: str) -> None:
 
 def test_no_row_begins_with_what_a_line_break_reads_as_its_argument() -> None:
     claims = ["[Sic] is a film.", "Łukasz is a singer.", "* a bullet", "A film."]
-    table = Table("", ("Claim", "Gold"), tuple((claim, "S") for claim in claims), "Claims", words=2, long=(0,))
+    table = Table(
+        "", ("Claim", "Gold"), tuple((claim, "S") for claim in claims), "Claims", words=2, long=(0,)
+    )
     source = to_latex(Report("", "", (), (), (Section("Claims", (table,)),)))
     # "\\\\" and "\\midrule" skip white space on their way to "[" or "*".
     assert not re.search(r"(\\\\|\\midrule)\s*[\[*](?!1ex)", source)

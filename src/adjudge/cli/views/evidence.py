@@ -201,14 +201,18 @@ def _sentence(sentence: Evidence) -> Text:
 
 
 def _location(sentence: Evidence) -> str:
-    """Source, page, location and offsets; a page that is named by its file is not named twice."""
+    """Source, page, headings, location and offsets; a page that is named by its file is not named twice."""
     span = "" if sentence.start is None else f", characters {sentence.start}–{sentence.end}"
     page, source = terminal_safe(sentence.page), terminal_safe(sentence.source or "")
     location = terminal_safe(sentence.location or "")
     if source:
         page = _part_of_file(page, source, location)
     line = f"sentence {sentence.line}" if sentence.line >= 0 else ""
-    known = ", ".join(part for part in (source, page, location, line) if part) + span or "source unknown"
+    heading = terminal_safe(sentence.section.removeprefix(f"{sentence.title}: "))
+    under = f"under “{heading}”" if heading else ""
+    known = (
+        ", ".join(part for part in (source, page, under, location, line) if part) + span or "source unknown"
+    )
     return known + (", only its beginning was read" if sentence.cut else "")
 
 

@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from adjudge.data.documents.sentences import split
+from adjudge.data.documents.outline import Outline
+from adjudge.data.documents.sentences import TextSpan, split
 from adjudge.types import Sentence
 
 SEPARATOR = "\n\n"
@@ -25,20 +26,35 @@ class Block:
     heading: bool = False
     whole: bool = False
     location: str | None = None
+    level: int = 1
+    """Of a heading; 1 is the highest."""
+    depth: int = 0
+    """Of an item: 1 in a list, 2 in a list within it."""
+    introduces: bool = False
+    """Whether it says what follows deeper, such as a table's caption."""
 
 
-def block_sentences(blocks: Iterable[Block]) -> Iterator[Sentence]:
+def block_sentences(blocks: Iterable[Block], title: str) -> Iterator[Sentence]:
     """The sentences of blocks; a heading is one only where it ends like one, else it would outrank the prose."""
     start = line = 0
+    outline = Outline(title)
     for block in blocks:
+        depth = block.depth + block.whole
+        if block.heading:
+            outline.enter_heading(block.text, block.level)
+        section = outline.section(depth)
+        spans: Iterable[TextSpan] = ()
         if block.whole:
-            end = start + len(block.text)
-            yield Sentence(block.text, line, start=start, end=end, location=block.location)
-            line += 1
+            spans = [TextSpan(block.text, start)]
         elif not block.heading or _SENTENCE_END.search(block.text):
-            for text, begin in split(block.text, start):
-                yield Sentence(text, line, start=begin, end=begin + len(text), location=block.location)
-                line += 1
+            spans = split(block.text, start)
+        last = ""
+        for last, begin in spans:
+            end = begin + len(last)
+            yield Sentence(last, line, start=begin, end=end, location=block.location, section=section)
+            line += 1
+        if not block.heading and not block.whole:
+            outline.introduce(last, depth, always=block.introduces)
         start += len(block.text) + len(SEPARATOR)
 
 

@@ -29,10 +29,10 @@ _BLOCK = 1 << 16
 def read_pages(file: SourceFile, report: ProblemReport) -> Iterator[Page]:
     """The chapters that have text; a chapter's title stands after that of the book."""
     for chapter, book, text, blocks in _chapters(file, report):
-        sentences = tuple(block_sentences(blocks))
+        heading = text.heading or text.title
+        title = f"{book}: {heading}"[:300] if heading and heading != book else book
+        sentences = tuple(block_sentences(blocks, title))
         if sentences:
-            heading = text.heading or text.title
-            title = f"{book}: {heading}"[:300] if heading and heading != book else book
             yield from to_pages(f"{file.name}#chapter={chapter}", title, sentences, file.source)
 
 

@@ -36,7 +36,7 @@ def read_pages(file: SourceFile, report: ProblemReport) -> Iterator[Page]:
     with open_package(file, "Excel file (.xlsx)", streamed=_SHEETS) as package:
         for sheet_number, sheet in _sheets(package, file, report):
             title = file.title if re.fullmatch(r"Sheet ?\d+", sheet.title) else f"{file.title}: {sheet.title}"
-            sentences = block_sentences(_blocks(sheet, file, report))
+            sentences = block_sentences(_blocks(sheet, file, report), title)
             pages = to_pages(
                 f"{file.name}#sheet={sheet_number}", one_line(title)[:300], sentences, file.source
             )

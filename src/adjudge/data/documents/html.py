@@ -36,7 +36,9 @@ _INLINE = frozenset(
     "span strike strong sub sup time tt u var wbr rb rp rt ruby".split()
 )
 _CELLS = frozenset({"td", "th"})
-_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_LISTS = frozenset({"ul", "ol", "dl"})
+_INTRODUCING = frozenset({"dt", "caption"})
 _PROBE = "adjudge-probe"
 
 
@@ -46,7 +48,7 @@ def read_pages(file: SourceFile, report: ProblemReport) -> Iterator[Page]:
     blocks = html_blocks(text_blocks(file, report), text)
     first = next(blocks, None)  # the title stands before the first block
     title = text.name() or file.title
-    sentences = block_sentences(chain([first] if first else [], blocks))
+    sentences = block_sentences(chain([first] if first else [], blocks), title)
     yield from to_pages(file.name, title, sentences, file.source)
 
 
@@ -66,6 +68,8 @@ class HtmlText:
     pieces: list[str] = field(default_factory=list)
     size: int = 0
     within: str = ""
+    depth: int = 0
+    """How many lists are open."""
     probed: bool = False
     tables: list[HtmlTable] = field(default_factory=list)
     table_count: int = 0
@@ -89,6 +93,7 @@ class HtmlText:
         elif tag not in _INLINE:
             self.finish()
             self.within = tag
+            self.depth += tag in _LISTS
 
     def end(self, tag: str) -> None:
         """An element ends."""
@@ -104,6 +109,7 @@ class HtmlText:
         elif tag not in _INLINE and tag != "br":
             self.finish()
             self.within = ""
+            self.depth = max(self.depth - (tag in _LISTS), 0)
 
     def data(self, data: str) -> None:
         """Text, or a part of it."""
@@ -160,7 +166,10 @@ class HtmlText:
             heading = self.within in _HEADINGS
             if heading and not self.heading:
                 self.heading = text[:BLOCK]
-            self.blocks.append(Block(text, heading))
+            depth = self.depth + (self.within == "dd")
+            level = _HEADINGS.get(self.within, 1)
+            introduces = self.within in _INTRODUCING
+            self.blocks.append(Block(text, heading, level=level, depth=depth, introduces=introduces))
 
     def _start_table(self) -> None:
         if len(self.tables) == DEEPEST:

@@ -86,7 +86,7 @@ def _text_pages(file: SourceFile, stream: IO[bytes], report: ProblemReport) -> I
             message = str(error).removeprefix(f"{file.source}:{line_number}: ")
             report(Problem(file.source, message, line=line_number))
             continue
-        yield from to_pages(identity, title, to_sentences(split_blocks([text])), file.source)
+        yield from to_pages(identity, title, to_sentences(split_blocks([text]), title), file.source)
 
 
 def _fields(file: SourceFile, line_number: int, record: Record) -> tuple[str, str, str]:

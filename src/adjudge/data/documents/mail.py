@@ -42,7 +42,7 @@ def read_pages(file: SourceFile, report: ProblemReport) -> Iterator[Page]:
         names = ", ".join(attachments[:_NAMED]) + (", …" if len(attachments) > _NAMED else "")
         report(Problem(file.source, f"attachments not read ({len(attachments):,}): {names}", skipped=False))
     title = _header(message, "Subject")[:300] or file.title
-    yield from to_pages(file.name, title, block_sentences(blocks), file.source)
+    yield from to_pages(file.name, title, block_sentences(blocks, title), file.source)
 
 
 def read_source(file: SourceFile, page: str, report: ProblemReport) -> str:

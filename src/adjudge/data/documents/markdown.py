@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from adjudge.data.documents.files import ProblemReport, SourceFile
+from adjudge.data.documents.outline import Outline
 from adjudge.data.documents.sentences import BLOCK, TextSpan, split, to_pages
 from adjudge.data.documents.tables import TableReader, TableRow
 from adjudge.data.documents.text import text_blocks, text_lines
@@ -31,6 +32,7 @@ _QUOTE = re.compile(r"[ \t]*(?:>[ \t]?)+")
 _DEFINITION = re.compile(r" {0,3}\[[^\]\n]{1,200}\]:")
 _TABLE_RULE = re.compile(r"[ \t]*\|?[ \t]*:?-{2,}:?[ \t]*(?:\|[ \t]*:?-*:?[ \t]*)+$")
 _CELL_END = re.compile(r"(?<!\\)\|")
+_BOLD = re.compile(r"(\*\*|__)[^*_\n]{1,150}[^*_\n.!?]\1")  # a heading in all but name
 _SENTENCE_END = re.compile(r"[.!?][\"')\]*_]*$")
 
 # What must be there for a rule to apply, which is quickly seen; the rule; what it leaves.
@@ -50,11 +52,11 @@ _INLINE = (
 
 def read_pages(file: SourceFile, report: ProblemReport) -> Iterator[Page]:
     """The pages of a Markdown file; its first heading is the title. Offsets count as in plain text."""
-    reader = _Reader()
+    reader = _Reader(Outline(file.title))
     sentences = _number_lines(reader.sentences(text_lines(text_blocks(file, report), BLOCK)))
     first = next(sentences, None)  # the title stands before the first sentence, if there is one
     every = chain([first] if first else [], sentences)
-    yield from to_pages(file.name, reader.title or file.title, every, file.source)
+    yield from to_pages(file.name, reader.outline.title, every, file.source)
 
 
 def read_source(file: SourceFile, page: str, report: ProblemReport) -> str:
@@ -95,7 +97,7 @@ def plain_offsets(text: str) -> tuple[str, list[int]]:
 
 def read_text(text: str) -> Iterator[Sentence]:
     """The sentences of a Markdown text; headings are among them, ``location`` says that they are."""
-    return _number_lines(_Reader(headings=True).sentences(text_lines([text], BLOCK)))
+    return _number_lines(_Reader(Outline(), headings=True).sentences(text_lines([text], BLOCK)))
 
 
 def _number_lines(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
@@ -106,7 +108,11 @@ def _number_lines(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
 class _Reader:
     """Walks the lines of a file and gathers those of one paragraph at a time."""
 
-    title: str = ""
+    outline: Outline
+    headed: bool = False
+    """Whether a heading or a sentence was met: a heading before both is the title."""
+    depth: int = 0
+    """Of the paragraph: 0, or by how far its item is indented."""
     fence: str = ""
     comment: bool = False
     paragraph: list[str] = field(default_factory=list)
@@ -126,7 +132,7 @@ class _Reader:
             elif front_matter:
                 front_matter = bare.strip() not in ("---", "...")
             elif self.table and "|" in bare and not self.comment and not _FENCE.match(bare):
-                yield from self.table.sentences(bare, start)
+                yield from self._rows(self.table, bare, start)
             elif self.paragraph and "|" in self.paragraph[-1] and _TABLE_RULE.match(bare):
                 yield from self._start_table()
             elif not self._skipped(bare):
@@ -142,7 +148,12 @@ class _Reader:
         yield from self._flush()
         self.tables += 1
         self.table = _MarkdownTable(self.tables)
-        yield from self.table.sentences(header.rstrip("\r\n"), start, header=True)
+        yield from self._rows(self.table, header.rstrip("\r\n"), start, header=True)
+
+    def _rows(self, table: _MarkdownTable, bare: str, start: int, header: bool = False) -> Iterator[Sentence]:
+        self.headed, section = True, self.outline.section(_indent(bare) + 1)
+        for sentence in table.sentences(bare, start, header):
+            yield replace(sentence, section=section)
 
     def _skipped(self, bare: str) -> bool:
         """Code, comments, rules and definitions, none of which is prose."""
@@ -166,11 +177,14 @@ class _Reader:
         heading = _HEADING.match(bare)
         if heading:
             yield from self._flush()
-            yield from self._heading(_HEADING_END.sub("", bare[heading.end() :]), start + heading.end())
+            level = heading[0].count("#")
+            yield from self._heading(
+                _HEADING_END.sub("", bare[heading.end() :]), start + heading.end(), level
+            )
         elif self.paragraph and _UNDERLINE.match(bare):
             text, begin = "".join(self.paragraph).rstrip(), self.start
             self.paragraph, self.size = [], 0
-            yield from self._heading(text, begin)
+            yield from self._heading(text, begin, 1 if "=" in bare else 2)
         elif not bare.strip():
             yield from self._flush()
         else:
@@ -184,23 +198,48 @@ class _Reader:
                 yield from self._flush()
             if not self.paragraph:
                 self.start, line = start + marks, line[marks:]
+                self.depth = self._depth_of(bare, item is not None)
             self.paragraph.append(line)
             self.size += len(line)
 
-    def _heading(self, text: str, start: int) -> Iterator[Sentence]:
+    def _depth_of(self, bare: str, item: bool) -> int:
+        """An item is as deep as it is indented; so is a further paragraph of an item."""
+        return _indent(bare) + 1 if item else min(_indent(bare), self.depth)
+
+    def _heading(self, text: str, start: int, level: int) -> Iterator[Sentence]:
         """The first heading is the title; a heading is a sentence only where it ends like one."""
-        self.title = self.title or strip_marks(text)[:300]
+        name = strip_marks(text)[:300]
+        if name and not self.headed:
+            self.outline.title = name
+        self.headed, self.depth = self.headed or bool(name), 0
+        self.outline.enter_heading(name, level)
         if self.headings and text.strip():
             begin = start + len(text) - len(text.lstrip())
             yield Sentence(strip_marks(text), 0, start=begin, end=begin + len(text.strip()), location=HEADING)
         elif _SENTENCE_END.search(text.strip()):
-            yield from _prose(text, start)
+            yield from self._prose(text, start)
 
     def _flush(self) -> Iterator[Sentence]:
         """The sentences of the paragraph that has ended; a table ends with it."""
         text, self.paragraph, self.size, self.table = "".join(self.paragraph), [], 0, None
         if text:
-            yield from _prose(text, self.start)
+            last = ""
+            for sentence in self._prose(text, self.start):
+                last = sentence.text
+                yield sentence
+            self.outline.introduce(last, self.depth, always=bool(_BOLD.fullmatch(text.strip())))
+
+    def _prose(self, text: str, start: int) -> Iterator[Sentence]:
+        self.headed = True
+        section = self.outline.section(self.depth)
+        for written, begin in split(text, start):
+            if clean := strip_marks(written).strip("| \t"):
+                yield Sentence(clean, 0, start=begin, end=begin + len(written), section=section)
+
+
+def _indent(bare: str) -> int:
+    expanded = bare[:200].expandtabs(4)
+    return len(expanded) - len(expanded.lstrip())
 
 
 @dataclass
@@ -222,9 +261,3 @@ class _MarkdownTable:
         for text, row, _, _ in self.table.add(TableRow(self.rows, cells, header)):
             location = f"table {self.number}, row {row.number}"
             yield Sentence(text, 0, start=begin, end=begin + len(written), location=location)
-
-
-def _prose(text: str, start: int) -> Iterator[Sentence]:
-    for written, begin in split(text, start):
-        if clean := strip_marks(written).strip("| \t"):
-            yield Sentence(clean, 0, start=begin, end=begin + len(written))

@@ -23,7 +23,7 @@ def read_pages(file: SourceFile, report: ProblemReport) -> Iterator[Page]:
     title = ""
     for page_number, text, document_title in pdf_texts(file, report):
         title = title or document_title or file.title
-        sentences = tuple(to_sentences(split_blocks([text])))
+        sentences = tuple(to_sentences(split_blocks([text]), title))
         if sentences:
             yield Page(f"{file.name}#page={page_number}", title, sentences, file.source)
 

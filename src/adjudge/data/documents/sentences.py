@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from adjudge.data.documents.outline import Outline
 from adjudge.types import Page, Sentence
 
 MAX_SENTENCE = 2000
@@ -35,6 +36,15 @@ _MISSED_END = re.compile(
     r"|\b(?:[Vv]itamin|[Hh]epatitis|[Pp]lan|[Tt]ype|[Cc]lass|[Gg]rade|[Gg]roup|[Oo]ption)[^\S\n][A-Z]"
     r")" + _WORD_FOLLOWS
 )
+# Lines that begin an item of a list, by what marks them. A dash or a number may also begin a line of prose: items
+# they are where two of a kind stand in one paragraph.
+_BULLET = "[•‣◦▪●○■□∙·*]"
+_MARKER = (
+    rf"(?:(?P<bullet>{_BULLET})|(?P<dash>[-–—+])|(?P<number>\(?\d{{1,2}}[.)])|(?P<letter>\((?:[A-Za-z]|[ivx]{{1,4}})\)|[a-z]\)))"
+    r"[^\S\n]+(?=\S)"
+)
+_ITEM_LINE = re.compile(rf"(?:^|(?<=\n))[^\S\n]*(?={_MARKER})")
+_ITEM = re.compile(_MARKER)
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*")
 
 
@@ -54,8 +64,24 @@ def split(text: str, start: int = 0) -> Iterator[TextSpan]:
         offsets = sorted(begins.union(match.end() for match in _MISSED_END.finditer(text)))
     else:  # nothing ends a sentence but a blank line: seen much faster
         offsets = [0, *(gap.end() for gap in _BLANK_LINE.finditer(text))]
+    if items := _item_starts(text):
+        offsets = sorted({*offsets, *items})
     for begin, end in zip(offsets, [*offsets[1:], len(text)], strict=True):
         yield from _cut(text[begin:end], start + begin)
+
+
+def _item_starts(text: str) -> set[int]:
+    """Where the items of lists begin: after bullets, and after other marks that a paragraph repeats."""
+    starts: set[int] = set()
+    last: dict[str, int] = {}
+    for match in _ITEM_LINE.finditer(text):
+        [kind] = [kind for kind, mark in match.groupdict().items() if mark]
+        before, last[kind] = last.get(kind), match.end()
+        if kind == "bullet":
+            starts.add(match.end())
+        elif before is not None and not _BLANK_LINE.search(text, before, match.end()):
+            starts |= {before, match.end()}
+    return starts
 
 
 def split_blocks(blocks: Iterable[str], start: int = 0) -> Iterator[TextSpan]:
@@ -76,10 +102,15 @@ def split_blocks(blocks: Iterable[str], start: int = 0) -> Iterator[TextSpan]:
     yield from split(pending, start)
 
 
-def to_sentences(spans: Iterable[TextSpan]) -> Iterator[Sentence]:
-    """Number sentences from 0, as FEVER numbers the lines of a page."""
+def to_sentences(spans: Iterable[TextSpan], title: str = "") -> Iterator[Sentence]:
+    """Number sentences from 0, as FEVER numbers the lines of a page; items stand under what introduces them."""
+    outline, depth, end = Outline(title), 0, -1
     for line, (text, start) in enumerate(spans):
-        yield Sentence(text, line, start=start, end=start + len(text))
+        goes_on = depth == 1 and start - end <= 1
+        depth = 1 if goes_on or _ITEM.match(text) else 0
+        end = start + len(text)
+        yield Sentence(text, line, start=start, end=end, section=outline.section(depth))
+        outline.introduce(text, depth)
 
 
 def to_pages(name: str, title: str, sentences: Iterable[Sentence], source: str) -> Iterator[Page]:

@@ -20,9 +20,9 @@ def read_pages(file: SourceFile, report: ProblemReport) -> Iterator[Page]:
     """The slides that have text; a slide's title stands after that of the presentation."""
     for slide_number, title, blocks in _slides(file):
         heading = next((block.text for block in blocks if block.heading), "")
-        sentences = tuple(block_sentences(blocks))
+        name = f"{title}: {heading}"[:300] if heading and heading != title else title
+        sentences = tuple(block_sentences(blocks, name))
         if sentences:
-            name = f"{title}: {heading}"[:300] if heading and heading != title else title
             yield Page(f"{file.name}#slide={slide_number}", name, sentences, file.source)
 
 
@@ -71,7 +71,7 @@ def _shapes(shapes: Iterable[Any]) -> Iterator[Any]:
 def _paragraphs(frame: Any, location: str, heading: bool = False) -> Iterator[Block]:
     for paragraph in frame.paragraphs:
         if text := one_line(paragraph.text):
-            yield Block(text, heading, location=location)
+            yield Block(text, heading, location=location, depth=0 if heading else paragraph.level + 1)
 
 
 def _rows(shape: Any, location: str) -> Iterator[Block]:

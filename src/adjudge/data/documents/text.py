@@ -30,7 +30,7 @@ def read_pages(file: SourceFile, report: ProblemReport) -> Iterator[Page]:
 
     Offsets count the characters of the file as decoded, line ends as they are, a byte order mark left out.
     """
-    sentences = to_sentences(split_blocks(text_blocks(file, report)))
+    sentences = to_sentences(split_blocks(text_blocks(file, report)), file.title)
     yield from to_pages(file.name, file.title, sentences, file.source)
 
 

@@ -6,10 +6,12 @@ Deleted text, comments, headers and footers are not read.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from adjudge.data.documents.blocks import Block, block_sentences, block_text, one_line
 from adjudge.data.documents.files import ProblemReport, SourceFile
+from adjudge.data.documents.outline import APART
 from adjudge.data.documents.package import open_package
 from adjudge.data.documents.sentences import to_pages
 from adjudge.data.documents.tables import TableReader, TableRow, row_blocks
@@ -31,7 +33,7 @@ def read_pages(file: SourceFile, report: ProblemReport) -> Iterator[Page]:
         blocks = list(_blocks(document))
         heading = next((block.text for block in blocks if block.heading), "")
         title = one_line(document.core_properties.title or heading)[:300] or file.title
-        yield from to_pages(file.name, title, block_sentences(blocks), file.source)
+        yield from to_pages(file.name, title, block_sentences(blocks, title), file.source)
 
 
 def read_source(file: SourceFile, page: str, report: ProblemReport) -> str:
@@ -45,23 +47,19 @@ def read_source(file: SourceFile, page: str, report: ProblemReport) -> str:
 def _blocks(document: Any) -> Iterator[Block]:
     from docx.oxml import parse_xml
 
-    headings = {
-        style.style_id
-        for style in document.styles
-        if (style.name or "").lower().startswith(("heading", "title"))
-    }
-    reader = _Reader(headings)
+    reader = _Reader({style.style_id: (style.name or "").lower() for style in document.styles})
     yield from reader.blocks(document.element.body)
     for relation in document.part.rels.values():
         if relation.reltype.endswith(_NOTES) and not relation.is_external:
-            yield from reader.blocks(parse_xml(relation.target_part.blob))
+            for block in reader.blocks(parse_xml(relation.target_part.blob)):
+                yield block if block.whole else replace(block, depth=APART)
 
 
 class _Reader:
     """Walks the elements of a document; lists of elements instead of calls, however deep they are nested."""
 
-    def __init__(self, headings: set[str]) -> None:
-        self._headings = headings
+    def __init__(self, styles: dict[str, str]) -> None:
+        self._styles = styles
         self._tables = 0
 
     def blocks(self, root: Any) -> Iterator[Block]:
@@ -72,7 +70,7 @@ class _Reader:
             if element.tag == f"{_W}p":
                 text, boxes = _paragraph(element)
                 if text:
-                    yield Block(text, heading=self._is_heading(element))
+                    yield self._block(element, text)
                 waiting.extend(reversed(boxes))
             elif element.tag == f"{_W}tbl":
                 nested: list[Any] = []
@@ -81,9 +79,15 @@ class _Reader:
             elif element.tag not in _LEFT_OUT:
                 waiting.extend(reversed(element))
 
-    def _is_heading(self, paragraph: Any) -> bool:
-        style = paragraph.find(f"{_W}pPr/{_W}pStyle")
-        return style is not None and style.get(f"{_W}val") in self._headings
+    def _block(self, paragraph: Any, text: str) -> Block:
+        element = paragraph.find(f"{_W}pPr/{_W}pStyle")
+        style = "" if element is None else self._styles.get(element.get(f"{_W}val"), "")
+        if style.startswith(("heading", "title")):
+            level = 0 if style == "title" else _number(style.removeprefix("heading").strip(), 1)
+            return Block(text, heading=True, level=level)
+        item = paragraph.find(f"{_W}pPr/{_W}numPr/{_W}ilvl")
+        listed = item is not None or style.startswith("list")
+        return Block(text, depth=listed + _number("" if item is None else item.get(f"{_W}val", ""), 0))
 
     def _table(self, element: Any, nested: list[Any]) -> Iterator[Block]:
         self._tables += 1
@@ -93,11 +97,15 @@ class _Reader:
             for cell in _children(row, f"{_W}tc"):
                 cells.append(_cell(cell, nested))
                 span = cell.find(f"{_W}tcPr/{_W}gridSpan")
-                width = span.get(f"{_W}val", "1") if span is not None else "1"
-                cells += [""] * (min(int(width), 1000) - 1 if width.isdigit() else 0)
+                width = _number("" if span is None else span.get(f"{_W}val", ""), 1)
+                cells += [""] * (min(width, 1000) - 1)
             header = True if row.find(f"{_W}trPr/{_W}tblHeader") is not None else None
             yield from row_blocks(table.add(TableRow(count, cells, header)), name)
         yield from row_blocks(table.close(), name)
+
+
+def _number(text: str, otherwise: int) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else otherwise
 
 
 def _children(element: Any, tag: str) -> Iterator[Any]:

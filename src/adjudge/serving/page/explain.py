@@ -26,6 +26,7 @@ class SentBack(msgspec.Struct):
     line: int = -1
     title: str = ""
     context: str = ""
+    section: str = ""
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def read_evidence(text: str) -> list[Evidence]:
         sentences = msgspec.json.decode(text, type=list[SentBack])
     except BAD_JSON as error:
         raise Fault(f"evidence: not as the page sends it ({error}).") from None
-    return [Evidence(s.text, s.page, s.line, title=s.title, context=s.context) for s in sentences]
+    return [Evidence(**msgspec.structs.asdict(s)) for s in sentences]
 
 
 async def leave_one_out(engine: Engine, statement: str, evidence: Sequence[Evidence]) -> LeaveOneOutView:

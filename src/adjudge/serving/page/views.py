@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 PENDING = "checking"
 """What a row says before its verdict has come."""
 
-SENT_BACK = ("text", "page", "line", "title", "context")
+SENT_BACK = ("text", "page", "line", "title", "context", "section")
 """What a judge reads of a sentence, and where it stands."""
 
 LABEL_STATES = {
@@ -251,7 +251,7 @@ def _evidence(part: CheckedPart, alone: Sequence[Verdict], corpus: str) -> Itera
             number,
             rank,
             with_marks(sentence.text, spans, "against"),
-            sentence.title or sentence.page or "evidence",
+            sentence.section or sentence.title or sentence.page or "evidence",
             _location(sentence),
             document_href(corpus, sentence, part.evidence, spans) if known else "",
             None if sentence.weight is None else round(100 * sentence.weight),

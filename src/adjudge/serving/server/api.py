@@ -213,7 +213,7 @@ async def batch(request: Request, engine: EngineParameter, corpus: str | None = 
 def _evidence(item: str | GivenEvidence) -> Evidence:
     if isinstance(item, str):
         return Evidence(item)
-    return Evidence(item.text, item.page, item.line, title=item.title, context=item.context)
+    return item.record()
 
 
 def _short(verdict: Verdict) -> dict[str, Any]:

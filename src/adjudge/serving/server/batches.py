@@ -108,12 +108,7 @@ async def _verdict(
     record: BatchLine, claim_id: ClaimId, engine: Engine, corpus: str | None
 ) -> dict[str, Any]:
     if record.evidence is not None:
-        evidence = [
-            Evidence(item)
-            if isinstance(item, str)
-            else Evidence(item.text, item.page, item.line, title=item.title, context=item.context)
-            for item in record.evidence
-        ]
+        evidence = [Evidence(item) if isinstance(item, str) else item.record() for item in record.evidence]
         return public_verdict(await engine.classify(record.claim, evidence, claim_id), None)
     name = record.corpus or corpus
     return public_verdict(await engine.verify(record.claim, name, claim_id), engine.library.get(name))

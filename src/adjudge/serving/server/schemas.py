@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict
 
 from adjudge.serving.server.settings import MAX_CLAIM
+from adjudge.types import Evidence
 
 
 def check_characters(text: str) -> str:
@@ -51,6 +52,11 @@ class GivenEvidence(_Request):
     page: ShortText = ""
     line: int = Field(-1, ge=-1, le=2**31 - 1)
     context: SentenceText = ""
+    section: ShortText = ""
+
+    def record(self) -> Evidence:
+        """The sentence as a judge reads it."""
+        return Evidence(**self.model_dump())
 
 
 class VerifyRequest(_Request):
@@ -141,6 +147,7 @@ class EvidenceRecord(BaseModel):
     context: str = ""
     similarity: float | None = None
     cut: bool = Field(False, description="whether the model read only the beginning: longer than its row")
+    section: str = Field("", description="the title with the headings that the sentence stands under")
 
 
 class VerdictRecord(BaseModel):
