@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
@@ -131,3 +132,26 @@ def test_a_prover_is_trained_and_explains_the_verdict_of_another_judge(
     assert len(record["explanation"]["proof"]) == 3
     silent = adjudge(*shared, "--model", untrained_run, "--explain")
     assert "name a prover" in silent.stdout
+
+
+def test_claims_come_from_standard_input_and_what_states_nothing_is_noted(
+    untrained_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "rivers.txt").write_text("The Rhine flows through Cologne.")
+    shared = ("verify", "--corpus", tmp_path, "--model", untrained_run, "--selector", "lexical", "--json")
+    claims = "The Rhine flows through Cologne\n\nDoes the Rhine flow through Cologne?\nthe Rhine\n"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(claims.encode())))
+    done = adjudge(*shared, "-")
+    records = json.loads(done.stdout)
+    assert [record["claim"] for record in records] == [line for line in claims.splitlines() if line]
+    assert " ".join(done.stderr.split()).count("A verdict on it means little") == 2
+    assert "“Does the Rhine flow through Cologne?”: question." in " ".join(done.stderr.split())
+    empty = adjudge(*shared, "-")  # all of it was read before
+    assert (empty.returncode, empty.stdout) == (2, "")
+    assert "standard input: is empty, expected claims, one a line." in empty.stderr
+
+
+def test_a_name_that_is_no_model_is_answered_with_those_that_are() -> None:
+    assert "Expected small, large, fever, rules, hf:ID or a model's folder." in " ".join(
+        adjudge("model", "show", "smal").stderr.split()
+    )

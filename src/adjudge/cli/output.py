@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from adjudge.types import Verdict
 
 
+_SHOWN = 80
+"""Characters of a claim in a note."""
+
+
 def terminal_safe(text: str) -> str:
     """Text of unknown origin on one line, without characters that could control the terminal."""
     return without_controls(" ".join(text.split()))
@@ -53,6 +57,22 @@ def note_cut(verdicts: Sequence[Verdict]) -> None:
     """Say on standard error where a model did not read all that it was given."""
     if cut := sum(verdict.cut for verdict in verdicts):
         progress_console().print(cut_note(cut, len(verdicts)), highlight=False, markup=False)
+
+
+def note_statements(claims: Sequence[str]) -> None:
+    """Say on standard error which of the typed claims state nothing that documents could support or refute."""
+    from adjudge.data.segments import reason_not_to_check
+
+    for claim in claims:
+        text = claim.strip()
+        ended = text if text[-1:] in ".!?…\"”'’)" else f"{text}."
+        if reason := reason_not_to_check(ended):
+            shown = terminal_safe(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…")
+            progress_console().print(
+                f"“{shown}”: {reason}. A verdict on it means little: give one statement, in English.",
+                highlight=False,
+                markup=False,
+            )
 
 
 def show_json(value: Any) -> None:

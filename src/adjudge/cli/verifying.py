@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +17,7 @@ from adjudge.cli.options import (
     RayOption,
     takes,
 )
-from adjudge.cli.output import note_cut, progress_console, refuse_overwrite, show, show_json
+from adjudge.cli.output import note_cut, note_statements, progress_console, refuse_overwrite, show, show_json
 from adjudge.serving.settings import VerifierSettings
 
 if TYPE_CHECKING:
@@ -25,7 +27,11 @@ if TYPE_CHECKING:
 @takes(VerifierSettings)
 def verify(
     claim: Annotated[
-        list[str] | None, typer.Argument(help="A claim, or several; or give --claims.", show_default=False)
+        list[str] | None,
+        typer.Argument(
+            help="A claim, or several; - reads them from standard input, one a line; or give --claims.",
+            show_default=False,
+        ),
     ] = None,
     *,
     settings: VerifierSettings,
@@ -117,13 +123,13 @@ def _verify_texts(
     from adjudge.errors import ConfigError
     from adjudge.serving.verifier import Verifier
 
-    # Bytes of the command line that are not UTF-8 cannot be printed.
-    texts = [text.encode("utf-8", "replace").decode() for text in claims]
+    texts = list(_typed_texts(claims))
     if not all(text.strip() for text in texts):
         raise ConfigError("The claim is empty.")
     verifier = Verifier(settings)
     index = open_with_progress(settings.corpus, settings.selector)
     verdicts = list(verifier.verify_many(texts, verifier.search(index)))
+    note_statements(texts)
     if prover is not None:
         from adjudge.judges.proof.prover import load_prover
 
@@ -136,6 +142,24 @@ def _verify_texts(
     for position, verdict in enumerate(verdicts):
         show(Padding(verdict_view(verdict, explain), (min(position, 1), 0, 0, 0)))
     note_cut(verdicts)
+
+
+def _typed_texts(claims: list[str]) -> Iterator[str]:
+    """The claims of the command line; in the place of - those of standard input, a line each."""
+    from adjudge.data.documents.text import decode
+    from adjudge.errors import DataError
+
+    for claim in claims:
+        if claim != "-":
+            # Bytes of the command line that are not UTF-8 cannot be printed.
+            yield claim.encode("utf-8", "replace").decode()
+            continue
+        if sys.stdin is None:
+            raise DataError("standard input: is closed, expected claims, one a line.")
+        lines = [line.strip() for line in decode(sys.stdin.buffer.read()).splitlines() if line.strip()]
+        if not lines:
+            raise DataError("standard input: is empty, expected claims, one a line.")
+        yield from lines
 
 
 def _verify_file(

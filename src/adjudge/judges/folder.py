@@ -52,7 +52,11 @@ TENSORS = "model.safetensors"
 Settings = TypeVar("Settings", bound=BaseModel)
 ModelType = Literal["judge", "ranker"]
 _ENCODER = "backbone.encoder."
-_TRAINED_BY = {"judge": "adjudge train --help", "ranker": "adjudge train-ranker --help"}
+_EXPECTED = {
+    "judge": f"{', '.join(PACKAGE_MODELS)}, {RULES}, hf:ID or a model's folder. Train one: adjudge train --help.",
+    "ranker": "lexical, fusion, hf:ID or a ranker's folder. Train one: adjudge train-ranker --help.",
+}
+"""What may stand where a folder of a type is named that holds no such model."""
 
 
 class Base(BaseModel):
@@ -181,7 +185,7 @@ def read_metadata(folder: Path, expected: ModelType = "judge") -> Metadata:
         values = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         raise ConfigError(
-            f"{folder}: no trained {expected} here (no {METADATA}). Train one: {_TRAINED_BY[expected]}."
+            f"{folder}: no trained {expected} here (no {METADATA}). Expected {_EXPECTED[expected]}"
         ) from None
     except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ConfigError(f"{path}: damaged ({error}).") from None
