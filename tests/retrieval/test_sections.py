@@ -1,4 +1,4 @@
-"""Sentences are found and judged with the headings that they stand under."""
+"""Sentences are found and judged with the headings that they stand under, and once each."""
 
 from __future__ import annotations
 
@@ -42,3 +42,20 @@ def test_the_index_of_another_version_beside_documents_is_made_again(tmp_path: P
     write_json(manifest, {"format": "adjudge-index", "version": 3, "generation": "g00000001"})
     assert open_corpus(folder, by_meaning=False).manifest.sentences == 4
     assert read_manifest(cache_of(folder)).version > 3
+
+
+def test_copies_of_a_document_do_not_take_the_places_of_others(tmp_path: Path) -> None:
+    folder = tmp_path / "documents"
+    folder.mkdir()
+    for number in range(40):
+        (folder / f"copy{number}.md").write_text("# Bridge\n\nThe Ellery Bridge was opened in 1932.\n")
+    (folder / "letter.md").write_text("# Letter\n\nThe mayor opened the bridge with a speech.\n")
+    (folder / "a.txt").write_text("Length: 40 m")
+    (folder / "b.txt").write_text("Length: 40 m")  # of another document: not the same to a model
+    pipeline = EvidencePipeline(open_retriever(open_corpus(folder, by_meaning=False), "lexical"))
+    texts = [sentence.text for sentence in pipeline.find("The mayor opened the Ellery Bridge in 1932.")]
+    assert sorted(texts) == [
+        "The Ellery Bridge was opened in 1932.",
+        "The mayor opened the bridge with a speech.",
+    ]
+    assert sorted(s.page for s in pipeline.find("a length of 40 m")) == ["documents/a.txt", "documents/b.txt"]

@@ -10,6 +10,7 @@ from typing import Any
 
 from adjudge.config import DEFAULT_EVIDENCE
 from adjudge.data.kgat import GOLD_SCORE, is_gold
+from adjudge.data.text import evidence_title
 from adjudge.errors import ConfigError
 from adjudge.io.chunks import chunks
 from adjudge.retrieval import protocol
@@ -20,6 +21,9 @@ from adjudge.types import Claim, Evidence, Example, SentenceRef
 
 CANDIDATES = 30
 """Sentences a selector reads; tuned on FEVER's training claims, as the weight of the fusion was."""
+
+COPIES = 8
+"""How many times deeper is searched where copies of a document take the places of other sentences."""
 
 WINDOW = 32
 """Claims whose evidence is retrieved together where claims are read as a stream."""
@@ -104,7 +108,7 @@ class EvidencePipeline:
         self, claims: Sequence[str], gold_pages: Sequence[Sequence[str]], k: int
     ) -> list[list[Evidence]]:
         offers, rests = [], []
-        retrieved = self.retriever.retrieve_many(claims, max(k, self.candidates))
+        retrieved = self._distinct_candidates(claims, max(k, self.candidates))
         for claim, pages, sentences in zip(claims, gold_pages, retrieved, strict=True):
             offer, rest = sentences[: self.candidates], sentences[self.candidates :]
             if self.within is not None and pages:
@@ -113,6 +117,19 @@ class EvidencePipeline:
             rests.append(rest)
         selections = self.selector.select_many(claims, offers, k)
         return [[*selection, *rest][:k] for selection, rest in zip(selections, rests, strict=True)]
+
+    def _distinct_candidates(self, claims: Sequence[str], k: int) -> list[list[Evidence]]:
+        """The ``k`` best different sentences; where copies took their places, of ``COPIES`` times as many."""
+        retrieved = self.retriever.retrieve_many(claims, k)
+        distinct = [without_copies(sentences) for sentences in retrieved]
+        crowded = [
+            number for number, found in enumerate(retrieved) if len(distinct[number]) < len(found) >= k
+        ]
+        if crowded:
+            deeper = self.retriever.retrieve_many([claims[number] for number in crowded], COPIES * k)
+            for number, sentences in zip(crowded, deeper, strict=True):
+                distinct[number] = without_copies(sentences)[:k]
+        return distinct
 
     def _add_gold_pages(
         self,
@@ -136,6 +153,14 @@ class EvidencePipeline:
         sentences are not marked. ``IndexRetriever.retrieve_within`` is such a function.
         """
         return replace(self, within=within)
+
+
+def without_copies(sentences: Iterable[Evidence]) -> list[Evidence]:
+    """The first of the sentences that a model reads as the same: copies of a document add nothing to each other."""
+    first: dict[tuple[str, str, str], Evidence] = {}
+    for sentence in sentences:
+        first.setdefault((evidence_title(sentence), sentence.context, sentence.text), sentence)
+    return list(first.values())
 
 
 def sentence_in(index: Index) -> LookUp:
