@@ -123,7 +123,7 @@ class EvidencePipeline:
         retrieved = self.retriever.retrieve_many(claims, k)
         distinct = [without_copies(sentences) for sentences in retrieved]
         crowded = [
-            number for number, found in enumerate(retrieved) if len(distinct[number]) < len(found) >= k
+            number for number, proposed in enumerate(retrieved) if len(distinct[number]) < len(proposed) >= k
         ]
         if crowded:
             deeper = self.retriever.retrieve_many([claims[number] for number in crowded], COPIES * k)
