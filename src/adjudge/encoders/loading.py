@@ -10,6 +10,7 @@ from typing import Any
 
 from adjudge.encoders.tokenizing import FastTokenizer, read_tokenizer
 from adjudge.errors import ConfigError
+from adjudge.io.cache import fetched_cache
 from adjudge.io.digests import digest_of
 
 PUBLISHED_SHA256 = {
@@ -100,9 +101,7 @@ def locate(name: str) -> str:
 
 def fetched_folder(name: str) -> Path:
     """Where ``adjudge model fetch`` puts an encoder."""
-    from platformdirs import user_cache_path
-
-    return user_cache_path("adjudge") / "encoders" / name
+    return fetched_cache("encoders") / name
 
 
 def _embedded_minilm() -> Path | None:
