@@ -15,9 +15,11 @@ import pytest
 
 from adjudge.errors import AdjudgeError, DataError
 from adjudge.retrieval.build import build_index
+from adjudge.retrieval.corpus import cache_of, open_corpus
+from adjudge.retrieval.embedding import VectorSettings
 from adjudge.retrieval.index import Index
 from adjudge.retrieval.retriever import IndexRetriever
-from adjudge.retrieval.storage import IndexLocked, lock_index
+from adjudge.retrieval.storage import IndexLocked, IndexUnusable, lock_index
 from index_contents import everything, texts_for, write
 from plain_user import plain_user, read_only
 
@@ -190,3 +192,56 @@ def test_whatever_file_of_an_index_is_damaged_searching_and_building_end_in_word
         if (index / "manifest.json").exists():
             assert len(list(index.glob("g*"))) <= 1
     assert refused > 10 or damage == "flipped"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"generation": "abc"},
+        {"generation": "g1/../../elsewhere"},
+        {"generation": "g1 "},
+        {"vectors": {"embedder": {}, "dimension": 384, "segments": []}},
+        {"vectors": {"embedder": {"name": "minilm"}, "dimension": 0, "segments": []}},
+        {"vectors": {"embedder": {"name": "minilm"}, "dimension": 384, "segments": ["../../elsewhere"]}},
+    ],
+    ids=str,
+)
+def test_a_manifest_with_names_that_builds_do_not_give_is_called_damaged(
+    tmp_path: Path, change: dict[str, object]
+) -> None:
+    docs, index = write(tmp_path / "docs", a="Apples are red."), tmp_path / "index"
+    build_index([docs], index)
+    manifest = json.loads((index / "manifest.json").read_bytes())
+    (index / "manifest.json").write_text(json.dumps(manifest | change))
+    write(docs, a="Apples are green.")
+    for work in (lambda: texts_for(index, "apples"), lambda: build_index([docs], index)):
+        with pytest.raises(IndexUnusable, match=r"damaged manifest\.json"):
+            work()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links as on POSIX")
+@pytest.mark.parametrize("name", ["g00000007", ".embedding"])
+def test_a_link_in_an_index_is_removed_and_not_what_it_leads_to(tmp_path: Path, name: str) -> None:
+    docs, index = write(tmp_path / "docs", a="Apples are red."), tmp_path / "index"
+    build_index([docs], index, vectors=VectorSettings("tiny"))
+    write(tmp_path / "precious", b="Pears are green.")
+    (index / name).symlink_to(tmp_path / "precious")
+    write(docs, a="Apples are green.")
+    build_index([docs], index)
+    assert texts_for(index, "apples") == ["Apples are green."]
+    assert not (index / name).exists() and list((tmp_path / "precious").iterdir())
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links as on POSIX")
+def test_documents_whose_index_is_a_link_leave_the_index_it_leads_to_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    own = tmp_path / "own"
+    build_index([write(tmp_path / "mine", a="Apples are red.")], own)
+    docs = write(tmp_path / "docs", b="Apples are blue.")
+    (docs / ".adjudge-index").symlink_to(own)
+    assert cache_of(docs).is_relative_to(tmp_path / "cache")
+    retriever = IndexRetriever(open_corpus(docs, by_meaning=False))
+    assert [evidence.text for evidence in retriever.retrieve("apples", 5)] == ["Apples are blue."]
+    assert texts_for(own, "apples") == ["Apples are red."]

@@ -81,15 +81,16 @@ def _is_index(path: Path) -> bool:
 def cache_of(path: Path) -> Path:
     """Where the index of documents is kept: beside them, or in the user's cache where that cannot be.
 
-    It cannot be in a place that is read-only, or whose path is not UTF-8. Without a home that can be written, the
-    system's place for temporary files serves.
+    It cannot be in a place that is read-only, or whose path is not UTF-8, nor where a link of that name leads: to an
+    index of other documents, perhaps, which would leave it. Without a home that can be written, the system's place for
+    temporary files serves.
 
     ``documents/`` → ``documents/.adjudge-index``; ``notes.txt`` → ``.notes.txt.adjudge-index``.
     """
     path = Path(os.path.abspath(path))
     beside = path / CACHE if path.is_dir() else path.parent / f".{path.name}{CACHE}"
-    utf8 = printable(beside) == str(beside)
-    if utf8 and os.access(beside if beside.exists() else beside.parent, os.W_OK):
+    usable = printable(beside) == str(beside) and not beside.is_symlink()
+    if usable and os.access(beside if beside.exists() else beside.parent, os.W_OK):
         return beside
     return user_cache("indexes") / hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
 

@@ -87,7 +87,7 @@ def wanted_vectors(vectors: Vectors, manifest: Manifest, sentences: int) -> Vect
     """The vectors that an index of ``sentences`` sentences is to have."""
     record = manifest.vectors
     if record is not None and _keeps(vectors):
-        return VectorSettings(record.embedder["name"], record.embedder["context"])
+        return VectorSettings(record.embedder["name"], bool(record.embedder.get("context")))
     if isinstance(vectors, VectorSettings) and (vectors.limit is None or sentences <= vectors.limit):
         return vectors
     return None
@@ -108,7 +108,7 @@ def _keeps(vectors: Vectors) -> bool:
 
 def clear_journal(root: Path) -> None:
     """Remove what a finished build no longer needs."""
-    shutil.rmtree(root / EMBEDDING, ignore_errors=True)
+    _remove(root / EMBEDDING)
 
 
 @dataclass
@@ -284,8 +284,8 @@ def open_journal(folder: Path, identity: dict[str, Any], known: KnownVectors) ->
     A vector is written before its key, so that every whole key has its vector.
     """
     header, vectors, keys = folder / "embedder.json", folder / "vectors", folder / "keys"
-    if _read_header(header) != identity:
-        shutil.rmtree(folder, ignore_errors=True)
+    if folder.is_symlink() or _read_header(header) != identity:
+        _remove(folder)
         folder.mkdir()
         write_json(header, identity)
     width = 2 * known.dimension
@@ -297,6 +297,13 @@ def open_journal(folder: Path, identity: dict[str, Any], known: KnownVectors) ->
             left = map_file(vectors, np.float16, known.dimension)
             known.add(np.fromfile(keys, np.uint64), left, np.arange(rows))
         yield RowFiles([vector_stream, key_stream])
+
+
+def _remove(folder: Path) -> None:
+    """Remove a journal; of a link, which builds do not make, only the link."""
+    if folder.is_symlink() or folder.is_file():
+        folder.unlink(missing_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _read_header(path: Path) -> Any:

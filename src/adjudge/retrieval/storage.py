@@ -12,7 +12,9 @@ by replacing manifest.json, one atomic step. Whatever interrupts it, the old gen
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import stat
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -36,6 +38,8 @@ VERSION = 4
 MANIFEST = "manifest.json"
 EMBEDDING = ".embedding"
 SOURCES = "sources.jsonl"
+_GENERATION = re.compile(r"(g[0-9]{8,12})?")
+_SEGMENT = re.compile(r"g[0-9]{8,12}(-merged)?")
 
 
 class IndexUnusable(DataError):
@@ -98,6 +102,8 @@ class IndexedFile:
 def read_manifest(path: Path) -> Manifest:
     """The manifest of an index; ``DataError`` when the folder is none, or of another version."""
     try:
+        if stat.S_ISFIFO((path / MANIFEST).stat().st_mode):
+            raise IndexUnusable(f"{path / MANIFEST}: is a pipe, expected a file. Choose another folder.")
         raw = (path / MANIFEST).read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         state = "is not an index (no manifest.json in it)" if path.exists() else "no such index"
@@ -116,9 +122,24 @@ def read_manifest(path: Path) -> Manifest:
             f"Delete the folder and index the documents again."
         )
     try:
-        return msgspec.convert(record, Manifest)
-    except msgspec.ValidationError as error:
+        return _checked(msgspec.convert(record, Manifest))
+    except (msgspec.ValidationError, ValueError) as error:
         raise IndexUnusable(f"{path}: damaged manifest.json ({error}). Index the documents again.") from None
+
+
+def _checked(manifest: Manifest) -> Manifest:
+    """A manifest whose names are such as builds give: others could lead out of the index."""
+    if not _GENERATION.fullmatch(manifest.generation):
+        raise ValueError(f"generation {manifest.generation[:80]!r}")
+    if manifest.vectors is not None:
+        wrong = [name for name in manifest.vectors.segments if not _SEGMENT.fullmatch(name)]
+        if wrong:
+            raise ValueError(f"segment {wrong[0][:80]!r}")
+        if not isinstance(manifest.vectors.embedder.get("name"), str):
+            raise ValueError("vectors of an embedder without a name")
+        if manifest.vectors.dimension < 1:
+            raise ValueError(f"vectors of {manifest.vectors.dimension} numbers")
+    return manifest
 
 
 def write_manifest(path: Path, manifest: Manifest) -> None:
@@ -210,7 +231,7 @@ def remove_stale(path: Path, current: str) -> None:
     """Remove what killed builds left: their generation, or the one before theirs. Vectors they made stay."""
     for stale in path.iterdir():
         if _is_ours(stale.name) and stale.name not in (".lock", EMBEDDING, current):
-            shutil.rmtree(stale) if stale.is_dir() else stale.unlink()
+            shutil.rmtree(stale) if stale.is_dir() and not stale.is_symlink() else stale.unlink()
 
 
 def next_generation(path: Path, current: str, copy: bool = True) -> Path:
