@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
 import pytest
 
+from adjudge.cli import checking
 from command import adjudge
 
 TEXT = "# Dormund\n\nThe Vel bridge was opened in 1934. It is 120 metres long. Is it old?\n"
@@ -95,6 +97,15 @@ class TestCheck:
         assert "leave out one" in refused(
             *self.RULES, "--no-split", "--splitter-url", "http://x/v1", cwd=folder
         )
+
+    def test_a_text_without_end_or_packed_without_measure_is_refused(self, folder):
+        (folder / "packed.md").write_bytes(gzip.compress(b"a" * (checking.MAX_BYTES + 1)))
+        assert refused("check", "packed.md", *self.RULES[2:], cwd=folder) == (
+            "adjudge: packed.md: has more than 64 MiB, expected a text that can be checked at once. "
+            "Check its parts one by one."
+        )
+        (folder / "cut.md").write_bytes(gzip.compress(TEXT.encode())[:-12])
+        assert "cut.md: damaged gzip file" in refused("check", "cut.md", *self.RULES[2:], cwd=folder)
 
     def test_irrelevant_documents_change_no_state(self, folder):
         before = json.loads(adjudge(*self.RULES, "--json", cwd=folder).stdout)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import stat
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from adjudge.errors import ConfigError
+from adjudge.io.files import write_text
 from command import Done, adjudge
 from small_disk import small_disk
 from toy import toy_files
@@ -146,3 +149,31 @@ def test_an_output_that_cannot_be_written_is_no_traceback() -> None:
             [sys.executable, "-m", "adjudge", "model", "list", "--json"], stdout=full, stderr=subprocess.PIPE
         )
     check_refusal(Done(done.returncode, "", done.stderr.decode()))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes as on POSIX")
+def test_a_device_or_a_pipe_is_not_replaced(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "claims.jsonl").write_text('{"id": 1, "claim": "Apples are red."}\n')
+    command = ("verify", "--claims", tmp_path / "claims.jsonl", "--corpus", tmp_path / "docs", "--force")
+    done = adjudge(*command, "--out", tmp_path / "pipe")
+    assert done.returncode == 2 and f"{tmp_path / 'pipe'}: is not an ordinary file" in done.stderr
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+    with pytest.raises(ConfigError, match="is not an ordinary file"):
+        write_text(tmp_path / "pipe", "text")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes."),
+    ],
+)
+def test_short_memory_is_no_traceback(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    def fail() -> None:
+        raise error
+
+    monkeypatch.setattr("adjudge.cli._selected", lambda arguments: fail)
+    done = adjudge("index", "docs")
+    assert done.returncode == 2 and done.stderr.startswith("adjudge: there is not enough memory")

@@ -24,6 +24,7 @@ from adjudge.data.documents import (
     source_text,
     walk,
 )
+from adjudge.errors import DataError
 from office import BOOK, book
 
 MEMORY = """
@@ -321,3 +322,9 @@ def replace_part(content: bytes, name: str, text: str) -> bytes:
         for entry in old.infolist():
             new.writestr(entry.filename, text if entry.filename == name else old.read(entry.filename))
     return stream.getvalue()
+
+
+def test_a_text_that_cannot_be_read_is_refused_by_its_name(tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_bytes(b"\0\1\2")
+    with pytest.raises(DataError, match=r"page\.html: is binary data, expected text"):
+        source_text(tmp_path / "page.html")

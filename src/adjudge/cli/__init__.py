@@ -36,10 +36,24 @@ def main() -> None:
         if is_disk_full(error):
             _stop(f"{DiskFull(error.filename or 'the output', error.strerror or str(error))}")
         _stop(f"{error.filename or 'file'}: {error.strerror or error}.")
+    except (MemoryError, RuntimeError) as error:
+        if not _is_memory_short(error):
+            raise
+        _stop(
+            "there is not enough memory, or a limit on it is reached. What was there is unchanged: make room, and give "
+            "the command again."
+        )
     except SystemExit as ended:
         if ended.code == 130:  # what typer makes of Ctrl-C, in silence
             _say("interrupted.")
         raise
+
+
+def _is_memory_short(error: Exception) -> bool:
+    """Whether the reason is that there is no memory; PyTorch says so in words alone."""
+    text = str(error)
+    said = ("not enough memory", "can't allocate memory", "out of memory")
+    return isinstance(error, MemoryError) or any(words in text for words in said)
 
 
 def _selected(arguments: list[str]) -> Typer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from adjudge.serving.check.records import Check
 
 FORMATS = ("terminal", "json", "jsonl", "md", "html", "sarif", "github")
+MAX_BYTES = 1 << 26
+"""Of a text to check: pipes may have no end, and packed files may hold far more than they have bytes."""
 FAILED = 1
 """The exit code of ``--fail-on``; bad input exits with 2."""
 
@@ -241,13 +243,30 @@ def _read(file: Path) -> tuple[str, bool]:
     if str(file) == "-":
         if sys.stdin is None:
             raise DataError("standard input: is closed, expected a text to check.")
-        return decode(sys.stdin.buffer.read()), True
+        return decode(_read_bounded(sys.stdin.buffer, "standard input")), True
     suffix = suffix_of(file.name)
     if suffix in ("", ".txt", ".md", ".markdown"):
         with open_bytes(file) as stream:
-            return decode(stream.read()), suffix != ".txt"
+            return decode(_read_bounded(stream, str(file))), suffix != ".txt"
     kind = SUFFIXES[suffix].name
     return source_text(file), kind == "Markdown"
+
+
+def _read_bounded(stream: BinaryIO, name: str) -> bytes:
+    """All of a stream, which must not hold too much."""
+    from adjudge.errors import DataError
+    from adjudge.io.files import DAMAGED_GZIP
+
+    try:
+        content = stream.read(MAX_BYTES + 1)
+    except DAMAGED_GZIP as error:
+        raise DataError(f"{name}: damaged gzip file ({error}).") from None
+    if len(content) > MAX_BYTES:
+        raise DataError(
+            f"{name}: has more than {MAX_BYTES >> 20} MiB, expected a text that can be checked at once. "
+            "Check its parts one by one."
+        )
+    return content
 
 
 def _check(

@@ -10,6 +10,7 @@ import typer
 
 from adjudge.data.text import without_controls
 from adjudge.errors import ConfigError
+from adjudge.io.temporary import refuse_special
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,6 +87,7 @@ def refuse_overwrite(path: Path, force: bool) -> None:
     """Results are not lost by a repeated command."""
     if path.is_dir():
         raise ConfigError(f"{path}: is a folder, expected the name of a file to write. Say {path / 'NAME'}.")
+    refuse_special(path)
     if path.exists() and not force:
         raise ConfigError(f"{path}: exists. Choose another name, or pass --force to replace it.")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import os
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,9 @@ import msgspec
 
 from adjudge.errors import ConfigError, DataError
 from adjudge.io.temporary import temporary_file
+
+DAMAGED_GZIP = (EOFError, gzip.BadGzipFile, zlib.error)
+"""What reading raises of packed bytes that are not what was packed."""
 
 
 @contextmanager

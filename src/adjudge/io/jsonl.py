@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import gzip
-import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from os import PathLike
 from pathlib import Path
@@ -13,7 +11,7 @@ from typing import Any
 import msgspec
 
 from adjudge.errors import DataError
-from adjudge.io.files import open_bytes, write_atomic
+from adjudge.io.files import DAMAGED_GZIP, open_bytes, write_atomic
 
 MAX_LINE = 1 << 25
 """Bytes of one record (32 MiB): what a few packed bytes may hold is not all held in memory."""
@@ -39,7 +37,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
                     line = _without_mark(line, path)
                 if line.strip():
                     yield line_number, line
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        except DAMAGED_GZIP as error:
             raise DataError(f"{path}: damaged gzip file after line {line_number} ({error}).") from None
 
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from adjudge.errors import AdjudgeError, DiskFull
+from adjudge.errors import AdjudgeError, ConfigError, DiskFull
 
 _NAME = re.compile(r"\..+\.[0-9a-f]{8}\.tmp")
 _NUMBER = re.compile(r"\(os error (\d+)\)|Os \{ code: (\d+)")
@@ -48,6 +48,7 @@ def report_full_disk(path: Path) -> Iterator[None]:
 @contextmanager
 def temporary_file(path: Path) -> Iterator[Path]:
     """A new file that takes the name ``path`` when the block ends without an error, in the mode of the user's umask."""
+    refuse_special(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     with report_full_disk(path):
         temporary, handle = _create(path)
@@ -61,6 +62,14 @@ def temporary_file(path: Path) -> Iterator[Path]:
             raise
         finally:
             os.close(handle)
+
+
+def refuse_special(path: Path) -> None:
+    """Raise where a file would take the place of a device, a pipe or a socket, which others may be using."""
+    with suppress(OSError):
+        mode = path.stat().st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            raise ConfigError(f"{path}: is not an ordinary file, and would be replaced. Choose another name.")
 
 
 def _settle(path: Path, mode: int) -> None:

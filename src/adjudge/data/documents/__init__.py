@@ -14,7 +14,7 @@ from pathlib import Path
 
 from adjudge.data.documents.files import Problem, ProblemReport, SourceFile, printable, walk
 from adjudge.data.documents.kinds import SUFFIXES, TYPES, DocumentType, load_reader
-from adjudge.errors import AdjudgeError, DataError
+from adjudge.errors import AdjudgeError, DataError, MissingExtra
 from adjudge.types import Page
 
 __all__ = [
@@ -131,6 +131,11 @@ def source_text(path: str | os.PathLike[str], page: str = "") -> str:
         text: str | None = load_reader(file.kind).read_source(file, page, problems.append)
     except OSError as error:
         raise DataError(f"{file.source}: cannot be read ({error.strerror}).") from None
+    except MissingExtra:
+        raise
+    except AdjudgeError as error:
+        message = str(error).removeprefix(f"{file.path}").lstrip(": ")
+        raise DataError(f"{file.source}: {message}") from None
     if text is None:
         raise DataError(f"{file.source}: has no page {page!r} with a text of its own.")
     return text
