@@ -148,6 +148,7 @@ class TestCalibrate:
 
     def test_a_calibration_says_what_it_gains_and_is_used_as_a_model(self, folder):
         path = self.examples(folder, 12)
+        (folder / "rules").mkdir()  # hides no model of the package
         done = adjudge("calibrate", "--examples", path, "--model", "rules", "--out", "mine", cwd=folder)
         assert done.returncode == 0, done.stderr
         assert "fitted to 36 claims" in done.stderr and "Use it: --model mine" in done.stderr
@@ -156,6 +157,8 @@ class TestCalibrate:
         options = ("--corpus", "docs", "--model", "mine", "--selector", "lexical", "--json")
         checked = adjudge("check", "text.md", *options, cwd=folder)
         assert checked.returncode == 0, checked.stderr
+        again = ("calibrate", "--examples", path, "--model", "mine", "--out", "mine", "--force")
+        assert "mine: holds a model" in refused(*again, cwd=folder)
 
     def test_too_few_claims_are_refused(self, folder):
         path = self.examples(folder, 5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 
@@ -158,3 +159,30 @@ class TestCalibrated:
         write_calibration(tmp_path, other)
         with pytest.raises(ConfigError, match="fitted for the labels A, B, C"):
             load_calibrated(tmp_path, load_judge)
+
+    def test_a_changed_figure_is_noticed(self, tmp_path: Path):
+        write_calibration(tmp_path, self.FITTED)
+        written = (tmp_path / CALIBRATION).read_text()
+        (tmp_path / CALIBRATION).write_text(written.replace('"temperature": 2.0', '"temperature": 3.0'))
+        with pytest.raises(ConfigError, match=r"calibration\.json: damaged or changed"):
+            load_judge(tmp_path)
+
+    @pytest.mark.parametrize(
+        "change", [{"biases": [0.0]}, {"temperature": math.inf}, {"biases": [math.nan] * 3}]
+    )
+    def test_values_that_no_fit_gives_are_refused(self, tmp_path: Path, change: dict[str, object]):
+        values = self.FITTED.model_dump(mode="json", exclude={"checksum"}) | change
+        (tmp_path / CALIBRATION).write_text(json.dumps(values))
+        with pytest.raises(ConfigError, match=r"calibration\.json: damaged"):
+            load_judge(tmp_path)
+
+    def test_a_calibration_takes_no_models_place_nor_its_own(self, tmp_path: Path, untrained_run: Path):
+        for folder in (untrained_run, tmp_path):
+            fitted = self.FITTED.model_copy(update={"model": str(folder)})
+            with pytest.raises(ConfigError, match="Choose another --out"):
+                write_calibration(folder, fitted)
+        first, second = tmp_path / "first", tmp_path / "second"
+        for folder, model in ((first, second), (second, first)):
+            write_calibration(folder, self.FITTED.model_copy(update={"model": str(model)}))
+        with pytest.raises(ConfigError, match="is fitted for itself"):
+            load_judge(first)

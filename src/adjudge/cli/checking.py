@@ -154,7 +154,7 @@ def calibrate(
     """
     from adjudge.cli.output import show_json
     from adjudge.errors import ConfigError
-    from adjudge.judges.calibrated import CALIBRATION, write_calibration
+    from adjudge.judges.calibrated import CALIBRATION, refuse_model_folder, write_calibration
     from adjudge.serving.calibrate import fit_judge, read_labelled
     from adjudge.serving.verifier import Verifier
 
@@ -162,6 +162,7 @@ def calibrate(
         raise ConfigError("Say which labelled claims to fit to: --examples FILE.")
     if out is None:
         raise ConfigError("Say where the calibration goes: --out FOLDER.")
+    refuse_model_folder(out, str(settings.model))
     refuse_overwrite(out / CALIBRATION, force)
     verifier = Verifier(settings)
     labelled = read_labelled(examples, verifier, aliases(label))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from adjudge.config import problems_in
 from adjudge.errors import ConfigError
@@ -23,7 +26,7 @@ _SMALLEST = 1e-9
 class Calibration(BaseModel):
     """What ``calibration.json`` says: the judge it was fitted for, and what was fitted."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     model: str
     facts: bool = Field(False, description="whether facts are compared too")
@@ -33,6 +36,18 @@ class Calibration(BaseModel):
     min_confidence: float = Field(0.0, ge=0, le=1)
     claims: int = Field(0, ge=0, description="how many it was fitted on")
     figures: dict[str, Any] = Field(default_factory=dict, description="cross-validated")
+    checksum: str | None = Field(None, description="SHA-256 of all of the above")
+
+    @model_validator(mode="after")
+    def _has_a_bias_for_each_label(self) -> Self:
+        if len(self.biases) != len(self.labels):
+            raise ValueError(f"{len(self.biases)} biases for {len(self.labels)} labels")
+        return self
+
+    def digest(self) -> str:
+        """The checksum of what the others say."""
+        values = self.model_dump(mode="json", exclude={"checksum"})
+        return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -55,7 +70,7 @@ class CalibratedJudge:
     @property
     def identity(self) -> Mapping[str, Any]:
         """The judge's, and what was fitted."""
-        fitted = self.calibration.model_dump(mode="json", exclude={"figures", "claims"})
+        fitted = self.calibration.model_dump(mode="json", exclude={"figures", "claims", "checksum"})
         return {"kind": "calibrated", "judge": dict(self.inner.identity), "calibration": fitted}
 
     def judge(self, examples: Iterable[Example]) -> Iterator[Verdict]:
@@ -78,18 +93,50 @@ class CalibratedJudge:
         return replace(verdict, label=label, probabilities=probabilities, abstained=verdict.abstained or weak)
 
 
+def refuse_model_folder(folder: Path, model: str) -> None:
+    """Raise where a calibration would stand in the folder of a model, or in that of the judge it is fitted for."""
+    from adjudge.judges.folder import METADATA
+
+    holds_model = (folder / "checkpoint").is_dir() or (folder / METADATA).is_file()
+    if holds_model or os.path.realpath(folder) == os.path.realpath(Path(model).expanduser()):
+        raise ConfigError(
+            f"{folder}: holds a model, expected a folder for the calibration alone. Choose another --out."
+        )
+
+
 def write_calibration(folder: Path, calibration: Calibration) -> None:
     """Write what was fitted; ``--model FOLDER`` then uses it."""
+    refuse_model_folder(folder, calibration.model)
+    calibration = calibration.model_copy(update={"checksum": calibration.digest()})
     write_json(folder / CALIBRATION, calibration.model_dump(mode="json"))
 
 
-def load_calibrated(folder: Path, load: Callable[[str], Judge]) -> CalibratedJudge:
-    """The calibrated judge of a folder; ``load`` loads the judge that it was fitted for."""
-    path = folder / CALIBRATION
+def read_calibration(path: Path) -> Calibration:
+    """What :func:`write_calibration` wrote, refused where it is not that."""
     try:
         calibration = Calibration.model_validate_json(path.read_bytes())
     except ValidationError as error:
         raise ConfigError(f"{path}: damaged ({'; '.join(problems_in(error))}).") from None
+    if calibration.checksum is not None and calibration.checksum != calibration.digest():
+        raise ConfigError(f"{path}: damaged or changed (its checksum is another). Calibrate again.")
+    return calibration.model_copy(update={"checksum": None})
+
+
+def _refuse_circle(folder: Path) -> None:
+    """Raise where a calibration is of a judge that is a calibration, and so on to the first again."""
+    seen = set()
+    while (folder / CALIBRATION).is_file():
+        if (place := os.path.realpath(folder)) in seen:
+            raise ConfigError(f"{folder / CALIBRATION}: is fitted for itself. Calibrate again.")
+        seen.add(place)
+        folder = Path(read_calibration(folder / CALIBRATION).model).expanduser()
+
+
+def load_calibrated(folder: Path, load: Callable[[str], Judge]) -> CalibratedJudge:
+    """The calibrated judge of a folder; ``load`` loads the judge that it was fitted for."""
+    _refuse_circle(folder)
+    path = folder / CALIBRATION
+    calibration = read_calibration(path)
     inner = load(calibration.model)
     if tuple(inner.labels) != calibration.labels:
         raise ConfigError(

@@ -14,6 +14,7 @@ from adjudge.errors import ConfigError
 from adjudge.judges.calibrated import Calibration
 from adjudge.judges.mixed import compares_facts, takes_facts, with_facts
 from adjudge.judges.protocol import Judge
+from adjudge.judges.registry import PACKAGE_MODELS, RULES
 from adjudge.retrieval.pipeline import EvidencePipeline
 from adjudge.types import Example
 
@@ -61,7 +62,6 @@ def fit_judge(judge: Judge, name: str, examples: Sequence[Example], max_risk: fl
         mixed = _report(with_facts(judge), examples, gold, max_risk)
         if mixed.after.log_loss < plain.after.log_loss:
             best, facts = mixed, True
-    folder = Path(name).expanduser()
     figures = {
         "before": asdict(plain.before),
         "after": asdict(best.after),
@@ -69,7 +69,7 @@ def fit_judge(judge: Judge, name: str, examples: Sequence[Example], max_risk: fl
         "risk": best.risk,
     }
     return Calibration(
-        model=str(folder.resolve()) if folder.exists() else name,
+        model=_lasting_name(name),
         facts=facts,
         labels=tuple(labels),
         temperature=best.calibration.temperature,
@@ -78,6 +78,12 @@ def fit_judge(judge: Judge, name: str, examples: Sequence[Example], max_risk: fl
         claims=len(examples),
         figures=figures,
     )
+
+
+def _lasting_name(name: str) -> str:
+    """The name of a model as it holds wherever a command is given; a folder does not hide a model of the package."""
+    folder = Path(name).expanduser()
+    return str(folder.resolve()) if name not in (*PACKAGE_MODELS, RULES) and folder.exists() else name
 
 
 def _report(
