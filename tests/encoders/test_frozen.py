@@ -120,3 +120,14 @@ def test_nothing_to_cache_leaves_the_data_as_it_is(model: Any, tiny: ModuleType,
     assert cache_states(tiny.make_model().module.backbone, data, tmp_path) is data
     empty = tokenize([], model.writer, model.labels)
     assert cache_states(model.module.backbone, empty, tmp_path) is empty
+
+
+def test_a_file_with_another_bit_is_computed_again(model: Any, tiny: ModuleType, tmp_path: Path):
+    data, _ = tiny.data_for(model)
+    expected = cache_states(model.module.backbone, data, tmp_path).states.copy()
+    (path,) = tmp_path.glob("*.f16")
+    content = bytearray(path.read_bytes())
+    content[1] ^= 64
+    path.write_bytes(content)
+    assert np.array_equal(cache_states(model.module.backbone, data, tmp_path).states, expected)
+    assert len(list(tmp_path.iterdir())) == 1

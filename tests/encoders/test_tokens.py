@@ -64,6 +64,20 @@ def test_they_are_written_once_and_read_from_the_file(writer: RowWriter, tmp_pat
     assert len(list(tmp_path.iterdir())) == 1
 
 
+@pytest.mark.parametrize("damage", ["gone", "cut", "flipped"])
+@pytest.mark.parametrize("name", ["tokens.bin", "labels.bin", "ids.json", "sums.json"])
+def test_a_damaged_file_is_written_again(writer: RowWriter, tmp_path: Path, name: str, damage: str):
+    expected = store_tokens(claims(9), writer, FEVER_LABELS, tmp_path, "a").fingerprint()
+    (path,) = tmp_path.rglob(name)
+    content = bytearray(path.read_bytes())
+    path.unlink()
+    if damage != "gone":
+        content[0] ^= 1
+        path.write_bytes(content[: len(content) // 2] if damage == "cut" else content)
+    assert store_tokens(claims(9), writer, FEVER_LABELS, tmp_path, "a").fingerprint() == expected
+    assert len(list(tmp_path.iterdir())) == 1
+
+
 def test_another_source_layout_or_label_order_is_stored_by_itself(writer: RowWriter, tmp_path: Path):
     turned = LabelSet(FEVER_LABELS.names[::-1])
     other = RowWriter(writer.tokenizer, Layout(max_length=32, titles=False))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import secrets
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +16,8 @@ import torch
 from adjudge.encoders.backbone import Backbone
 from adjudge.encoders.dataset import Dataset, batches_by_length
 from adjudge.encoders.tensors import device_of
+from adjudge.io.digests import digest_of
+from adjudge.io.files import sha256
 from adjudge.io.temporary import allocate, sweep, temporary_file
 
 BATCH_TOKENS = 4096
@@ -40,15 +44,40 @@ def cache_states(
     if not backbone.frozen or not len(data):
         return data
     shape = (len(data.tokens), backbone.hidden_size)
-    path = folder / f"{_key(backbone, data)}.f16"
-    if not (path.is_file() and path.stat().st_size == shape[0] * shape[1] * 2):
-        sweep(folder)
-        with temporary_file(path) as temporary:
-            allocate(temporary, shape[0] * shape[1] * 2)
-            out = np.memmap(temporary, dtype=np.float16, mode="r+", shape=shape)
-            _compute(backbone, data, out, progress)
-            out.flush()
+    key = _key(backbone, data)
+    path = _stored_file(folder, key) or _store(backbone, data, folder, key, shape, progress)
     return replace(data, states=np.memmap(path, dtype=np.float16, mode="c", shape=shape))
+
+
+def _stored_file(folder: Path, key: str) -> Path | None:
+    """The file of a key; one whose content is not what was written is removed."""
+    for path in sorted(folder.glob(f"{key}-*.f16")):
+        if path.stem == f"{key}-{digest_of(path)[:32]}":
+            return path
+        path.unlink(missing_ok=True)
+    return None
+
+
+def _store(
+    backbone: Backbone,
+    data: Dataset,
+    folder: Path,
+    key: str,
+    shape: tuple[int, int],
+    progress: Callable[[int, int], None],
+) -> Path:
+    """Write the states to a file that is called by its key and by the hash of its content."""
+    sweep(folder)
+    draft = folder / f"{key}.{secrets.token_hex(4)}.f16"  # several processes may write the same
+    with temporary_file(draft) as temporary:
+        allocate(temporary, shape[0] * shape[1] * 2)
+        out = np.memmap(temporary, dtype=np.float16, mode="r+", shape=shape)
+        _compute(backbone, data, out, progress)
+        out.flush()
+        digest = sha256(temporary)
+    path = folder / f"{key}-{digest[:32]}.f16"
+    os.replace(draft, path)
+    return path
 
 
 def _compute(

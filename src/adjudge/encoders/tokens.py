@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
@@ -17,7 +18,7 @@ import numpy.typing as npt
 from adjudge.encoders.dataset import CHUNK, NO_LABEL, Dataset
 from adjudge.encoders.rows import RowWriter
 from adjudge.io.chunks import chunks
-from adjudge.io.files import sha256
+from adjudge.io.files import sha256, write_json
 from adjudge.io.temporary import sweep, temporary_folder
 from adjudge.types import ClaimId, Example, LabelSet
 
@@ -30,7 +31,7 @@ ARRAYS: dict[str, Any] = {
     "tokens": np.int32,
     "id_start": np.int64,
 }
-IDS = "ids.json"
+IDS, SUMS = "ids.json", "sums.json"
 
 
 class StoredIds:
@@ -61,7 +62,8 @@ def store_tokens(
         source: says what the examples are: equal sources must mean equal examples.
     """
     stored = folder / _key(writer, labels, source)
-    if not stored.is_dir():
+    if not _is_whole(stored):
+        shutil.rmtree(stored, ignore_errors=True)
         sweep(folder)
         with temporary_folder(stored) as temporary:
             _write(examples, writer, labels, temporary)
@@ -103,6 +105,18 @@ def _write(examples: Iterable[Example], writer: RowWriter, labels: LabelSet, fol
         for stream in files.values():
             stream.flush()
             os.fsync(stream.fileno())
+
+    write_json(folder / SUMS, {path.name: sha256(path) for path in sorted(folder.iterdir())})
+
+
+def _is_whole(folder: Path) -> bool:
+    """Whether a folder holds what was written: what clears caches may take single files, and disks lose bits."""
+    try:
+        sums = json.loads((folder / SUMS).read_bytes())
+        names = {*(f"{name}.bin" for name in ARRAYS), IDS}
+        return bool(sums == {name: sha256(folder / name) for name in names})
+    except (OSError, ValueError, RecursionError):
+        return False
 
 
 def _move(temporary: Path, stored: Path) -> None:
