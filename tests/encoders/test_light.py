@@ -168,3 +168,29 @@ def test_weights_are_rounded_as_the_torch_layers_round_them():
     layer = Int16Linear(linear)
     panels, scale = whole_weights(linear.weight.detach().numpy())
     assert np.array_equal(panels, layer.panels.numpy()) and np.array_equal(scale, layer.scale.numpy())
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize(
+    ("family", "change"),
+    [
+        ("bert", {"hidden_size": 40}),
+        ("bert", {"intermediate_size": 4400}),
+        ("bert", {"num_attention_heads": 0}),
+        ("bert", {"num_attention_heads": 3}),
+        ("bert", {"num_hidden_layers": -1}),
+        ("bert", {"hidden_size": "20"}),
+        ("mpnet", {"num_attention_heads": 4}),
+    ],
+    ids=str,
+)
+def test_weights_of_other_sizes_than_the_configuration_says_are_not_run(
+    family: str, change: dict[str, Any], precision: str, tmp_path: Path
+):
+    """The native library cannot tell how long its arrays are, and a model's folder is not to be trusted."""
+    theirs(family).save_pretrained(tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    assert read_light_encoder(tmp_path, precision, family) is not None
+    (tmp_path / "config.json").write_text(json.dumps(config | change))
+    if precision == "int16" or "intermediate_size" not in change:  # NumPy goes by the arrays themselves
+        assert read_light_encoder(tmp_path, precision, family) is None

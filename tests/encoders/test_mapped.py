@@ -39,6 +39,24 @@ def test_damaged_files_and_numbers_without_a_type_are_refused(tmp_path: Path):
             map_tensors(path)
 
 
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"[" * 100_000,
+        b"[]",
+        b'{"a": 1}',
+        b'{"a": {}}',
+        b'{"a": {"dtype": "F32", "data_offsets": 1, "shape": [1]}}',
+    ],
+    ids=lambda header: header[:20].decode(),
+)
+def test_a_header_of_another_shape_is_refused(tmp_path: Path, header: bytes):
+    path = tmp_path / "x.safetensors"
+    path.write_bytes(len(header).to_bytes(8, "little") + header + bytes(64))
+    with pytest.raises(ValueError, match=r"x\.safetensors"):
+        map_tensors(path)
+
+
 def test_differences_give_what_the_torch_reader_gives():
     torch.manual_seed(0)
     public = {"w": torch.randn(70, 80), "same": torch.randn(70, 80), "b": torch.randn(80)}

@@ -15,7 +15,9 @@ import numpy.typing as npt
 from adjudge.encoders.dataset import Dataset
 from adjudge.encoders.known import SEGMENTED, WEIGHTS, EncoderConfig, is_known, parameter_name, read_config
 from adjudge.encoders.mapped import Array, Weights, map_tensors
-from adjudge.encoders.whole_numbers import MAPS, NORMS, WholeLayers, layer_names, load_layers
+from adjudge.encoders.whole_numbers import MAPS, NORMS, WholeLayers, check_sizes, layer_names, load_layers
+
+_RELATIVE = "encoder.relative_attention_bias.weight"
 
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
@@ -40,6 +42,9 @@ class LightEncoder:
         self._positions = weights["embeddings.position_embeddings.weight"]
         segmented = config.model_type in SEGMENTED
         self._segments = weights["embeddings.token_type_embeddings.weight"] if segmented else None
+        _check_embeddings(config, self._words, self._positions, self._segments)
+        if config.model_type == "mpnet" and weights[_RELATIVE].shape[1:] != (config.num_attention_heads,):
+            raise ValueError(f"{_RELATIVE} has not a column for each of {config.num_attention_heads} heads")
         self._norm = (weights["embeddings.LayerNorm.weight"], weights["embeddings.LayerNorm.bias"])
         self._single = (
             [_single_layer(config, weights, n) for n in range(config.num_hidden_layers)]
@@ -89,13 +94,22 @@ class LightEncoder:
 
     def _position_bias(self, longest: int) -> Floats | None:
         """(h, L, L) that MPNet adds to attention by relative position."""
-        name = "encoder.relative_attention_bias.weight"
         if self.config.model_type != "mpnet":
             return None
         steps = np.arange(longest)
-        table = self._weights[name]  # (buckets, h)
+        table = self._weights[_RELATIVE]  # (buckets, h)
         buckets = relative_buckets(steps[None, :] - steps[:, None], len(table))
         return np.ascontiguousarray(table[buckets].transpose(2, 0, 1), np.float32)
+
+
+def _check_embeddings(config: EncoderConfig, *embeddings: Array | None) -> None:
+    """Raise ``ValueError`` where embeddings are not as wide as the encoder's configuration says."""
+    check_sizes(config)
+    for embedding in embeddings:
+        if embedding is not None and embedding.shape[1:] != (config.hidden_size,):
+            raise ValueError(
+                f"embeddings of the shape {embedding.shape}, expected {config.hidden_size} columns"
+            )
 
 
 def read_light_encoder(folder: Path, precision: str, source: str) -> LightEncoder | None:

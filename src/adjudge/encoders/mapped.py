@@ -39,8 +39,14 @@ def map_tensors(path: Path) -> dict[str, Array]:
     start = 8 + int(raw[:8].view(np.uint64)[0])
     if start > len(raw):
         raise ValueError(f"{path}: its header is longer than the file")
-    header = json.loads(raw[8:start].tobytes())
-    arrays = {}
+    try:
+        header = json.loads(raw[8:start].tobytes())
+        return dict(_arrays(path, header, raw, start))
+    except (RecursionError, TypeError, AttributeError, LookupError) as error:
+        raise ValueError(f"{path}: its header is damaged ({error})") from None
+
+
+def _arrays(path: Path, header: Any, raw: Array, start: int) -> Iterator[tuple[str, Array]]:
     for name, entry in header.items():
         if name == "__metadata__":
             continue
@@ -49,8 +55,7 @@ def map_tensors(path: Path) -> dict[str, Array]:
         first, end = (start + offset for offset in entry["data_offsets"])
         if not start <= first <= end <= len(raw):
             raise ValueError(f"{path}: {name} lies outside the file")
-        arrays[name] = raw[first:end].view(DTYPES[entry["dtype"]]).reshape(entry["shape"])
-    return arrays
+        yield name, raw[first:end].view(DTYPES[entry["dtype"]]).reshape(entry["shape"])
 
 
 class Weights(Mapping[str, Array]):

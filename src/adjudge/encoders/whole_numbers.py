@@ -89,10 +89,47 @@ def prepare(config: EncoderConfig, weights: Mapping[str, Array]) -> dict[str, Ar
     return prepared
 
 
+def check_sizes(config: EncoderConfig) -> None:
+    """Raise ``ValueError`` where an encoder's sizes are none: they may come from a file of unknown origin."""
+    for name in ("hidden_size", "intermediate_size", "num_attention_heads", "num_hidden_layers"):
+        size = getattr(config, name)
+        if type(size) is not int or size < 1:
+            raise ValueError(f"{name} is {size!r}")
+    if config.hidden_size % config.num_attention_heads:
+        raise ValueError(f"{config.num_attention_heads} heads do not share {config.hidden_size} numbers")
+
+
+def _expected_arrays(config: EncoderConfig) -> dict[str, tuple[tuple[int, ...], type[np.generic]]]:
+    """Shape and type of every array that the native library reads, which cannot tell how long they are."""
+    size, wide = config.hidden_size, config.intermediate_size
+    maps = {"read": (3 * size, size), "write": (size, size), "widen": (wide, size), "narrow": (size, wide)}
+    layer: dict[str, tuple[tuple[int, ...], type[np.generic]]] = {}
+    for part in MAPS:
+        outputs, depth = maps[part]
+        layer[f"{part}.panels"] = (-(-outputs // PANEL), -(-depth // 2), PANEL, 2), np.int16
+        layer[f"{part}.scale"] = layer[f"{part}.bias"] = (outputs,), np.float32
+    for part in NORMS:
+        layer[f"{part}.weight"] = layer[f"{part}.bias"] = (size,), np.float32
+    return {
+        f"{number}.{name}": expected
+        for number in range(config.num_hidden_layers)
+        for name, expected in layer.items()
+    }
+
+
 class WholeLayers:
-    """The layers of an encoder, run by the native library."""
+    """The layers of an encoder, run by the native library.
+
+    Raises:
+        ValueError: the arrays are not those of such an encoder.
+    """
 
     def __init__(self, config: EncoderConfig, prepared: Mapping[str, Array]) -> None:
+        check_sizes(config)
+        for name, (shape, dtype) in _expected_arrays(config).items():
+            array = prepared[name]
+            if array.shape != shape or array.dtype != np.dtype(dtype) or not array.flags.c_contiguous:
+                raise ValueError(f"{name} has the shape {array.shape}, expected {shape}")
         self._config = config
         self._arrays = [prepared[name] for name in _order(config)]  # their memory must outlive the addresses
         self._addresses = (ctypes.c_void_p * len(self._arrays))(*(a.ctypes.data for a in self._arrays))
@@ -102,6 +139,12 @@ class WholeLayers:
     ) -> Floats:
         """Embedded tokens (T, d) of rows of these lengths, end to end → their states after all layers, in place."""
         config = self._config
+        if states.shape != (lengths.sum(), config.hidden_size) or states.dtype != np.float32:
+            raise ValueError(
+                f"states of the shape {states.shape}, expected {config.hidden_size} for each token"
+            )
+        if bias is not None and (len(bias) != config.num_attention_heads or bias.shape[-1] < lengths.max()):
+            raise ValueError(f"a bias of the shape {bias.shape}, expected {config.num_attention_heads} heads")
         native().library.adjudge_encode(
             *(states.ctypes.data, lengths.ctypes.data, len(lengths)),
             *(self._addresses, config.num_hidden_layers),
