@@ -66,6 +66,14 @@ def test_an_export_can_be_loaded_and_tells_its_figures(run: Path, tmp_path: Path
     assert str(tmp_path) not in card  # no places of this machine
 
 
+def test_a_softened_export_multiplies_the_fitted_temperature_and_says_so(run: Path, tmp_path: Path):
+    fitted = export(run, tmp_path / "plain").temperature
+    report = export(run, tmp_path / "soft", soften=1.5)
+    assert report.temperature == pytest.approx(1.5 * fitted) and report.fitted == pytest.approx(fitted)
+    assert Verifier.load(tmp_path / "soft").judge.identity["temperature"] == report.temperature
+    assert "1.50 times what was fitted" in (tmp_path / "soft" / "MODEL_CARD.md").read_text()
+
+
 def test_the_card_of_a_mix_names_its_sources_and_measures_each(run: Path, tmp_path: Path):
     (tmp_path / "mix.toml").write_text(
         "examples = 12\n"

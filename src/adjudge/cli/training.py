@@ -217,6 +217,13 @@ def export(
     test: Annotated[
         list[Path] | None, typer.Option(help="Claims with evidence to report on; they decide nothing.")
     ] = None,
+    soften: Annotated[
+        float,
+        typer.Option(
+            min=1.0, help="Multiply the temperature: for claims of other kinds than the training's."
+        ),
+    ] = 1.0,
+    precision: PrecisionOption = "fp32",
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
@@ -236,7 +243,7 @@ def export(
     from adjudge.runs.export import export as export_run
 
     refuse_overwrite(out / CARD, force)
-    report = export_run(run, out, test or ())
+    report = export_run(run, out, test or (), soften=soften, precision=precision)
     if json:
         show_json({**asdict(report), "folder": str(out)})
         return

@@ -57,31 +57,40 @@ class Figures:
 
 @dataclass(frozen=True)
 class ExportReport:
-    """What an export made: size in bytes, labels that rounding changed, temperature, figures."""
+    """What an export made: size in bytes, labels that rounding changed, temperature (and as fitted), figures."""
 
     folder: Path
     size: int
     changed: float
     temperature: float
+    fitted: float
     tuning: tuple[Figures, ...]
     test: tuple[Figures, ...]
 
 
-def export(run: Path, out: Path, tests: Sequence[Path] = ()) -> ExportReport:
+def export(
+    run: Path, out: Path, tests: Sequence[Path] = (), *, soften: float = 1.0, precision: str = "fp32"
+) -> ExportReport:
     """Write the model of a finished run to ``out`` with its temperature, figures and card.
 
-    The temperature is fitted on the claims that chose the run's checkpoint: those held out of the training
-    file, in both views, or its dev file. Files of ``tests`` decide nothing and are only reported.
+    Args:
+        run: its folder.
+        out: the folder to write.
+        tests: files that decide nothing and are only reported.
+        soften: what the temperature is multiplied by. It is fitted on the claims that chose the run's checkpoint
+            (those held out of the training file, in both views, or its dev file), which are of the sources that the
+            run learned from; on others a model is surer of itself than it may be.
+        precision: what the figures are computed in.
     """
     from adjudge.judges.folder import TENSORS, load_model, save_model
 
     settings = RunFolder(run).settings()
     tuning = _tuning_claims(settings)
-    model = load_model(run)
-    log_probs, gold = _predict(model, tuning)
-    temperature = fit_temperature(log_probs, gold)
-    save_model(replace(model, temperature=temperature), out, as_difference=True)
-    packed = load_model(out)
+    log_probs, gold = _predict(load_model(run).on("cpu", precision), tuning)
+    fitted = fit_temperature(log_probs, gold)
+    temperature = fitted * soften
+    save_model(replace(load_model(run), temperature=temperature), out, as_difference=True)
+    packed = load_model(out).on("cpu", precision)
     after, _ = _predict(packed, tuning)
     changed = float((after.argmax(axis=1) != log_probs.argmax(axis=1)).mean())
     report = ExportReport(
@@ -89,7 +98,8 @@ def export(run: Path, out: Path, tests: Sequence[Path] = ()) -> ExportReport:
         (out / TENSORS).stat().st_size,
         changed,
         temperature,
-        tuple(_figures_by_part(tuning, after, gold, temperature, list(model.labels))),
+        fitted,
+        tuple(_figures_by_part(tuning, after, gold, temperature, list(packed.labels))),
         tuple(_test(packed, path, settings, temperature) for path in tests),
     )
     write_json(out / FIGURES, _record(report, settings, tests))
@@ -171,6 +181,7 @@ def compute_figures(
 def _record(report: ExportReport, settings: RunSettings, tests: Sequence[Path]) -> dict[str, Any]:
     return {
         "temperature": report.temperature,
+        "temperature_fitted": report.fitted,
         "labels_changed_by_rounding": report.changed,
         "tuning": [asdict(part) for part in report.tuning],
         "test": [asdict(part) for part in report.test],

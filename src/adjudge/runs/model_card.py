@@ -56,6 +56,7 @@ def model_card(settings: RunSettings, report: ExportReport, mix: MixSettings | N
         recipe=to_toml(without_folders(settings)),
         training=_training(settings),
         temperature=report.temperature,
+        fitted=_fitted(report),
         held_out=report.tuning[0].claims,
         table=_table(everything),
         risk=_risk([report.tuning[0], *report.test]),
@@ -77,6 +78,13 @@ def _mixed_data(mix: MixSettings) -> str:
         for source in mix.source
     ]
     return _MIXED_DATA.format(examples=mix.examples, rows="\n".join(rows))
+
+
+def _fitted(report: ExportReport) -> str:
+    if report.temperature == report.fitted:
+        return "fitted"
+    factor = report.temperature / report.fitted
+    return f"{factor:.2f} times what was fitted, for kinds of claims that no source resembles,"
 
 
 def _training(settings: RunSettings) -> str:
