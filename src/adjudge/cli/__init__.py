@@ -52,8 +52,8 @@ def main() -> None:
 def _is_memory_short(error: Exception) -> bool:
     """Whether the reason is that there is no memory; PyTorch says so in words alone."""
     text = str(error)
-    said = ("not enough memory", "can't allocate memory", "out of memory")
-    return isinstance(error, MemoryError) or any(words in text for words in said)
+    phrases = ("not enough memory", "can't allocate memory", "out of memory")
+    return isinstance(error, MemoryError) or any(phrase in text for phrase in phrases)
 
 
 def _selected(arguments: list[str]) -> Typer:

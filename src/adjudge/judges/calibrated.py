@@ -126,9 +126,9 @@ def _refuse_circle(folder: Path) -> None:
     """Raise where a calibration is of a judge that is a calibration, and so on to the first again."""
     seen = set()
     while (folder / CALIBRATION).is_file():
-        if (place := os.path.realpath(folder)) in seen:
+        if (real_path := os.path.realpath(folder)) in seen:
             raise ConfigError(f"{folder / CALIBRATION}: is fitted for itself. Calibrate again.")
-        seen.add(place)
+        seen.add(real_path)
         folder = Path(read_calibration(folder / CALIBRATION).model).expanduser()
 
 
