@@ -140,7 +140,7 @@ class TestSearch:
         source = (town / "town" / "bridge.md").read_text()
         assert source[first["start"] : first["end"]] == WRITTEN
         names = {"text", "page", "line", "score", "source", "start", "end", "title", "location"}
-        assert set(first) == names | {"context", "similarity"}
+        assert set(first) == names | {"context", "section", "similarity"}
         assert first["title"] == "Ellery Bridge"
 
     def test_a_search_by_words_does_without_torch(self, tmp_path: Path) -> None:

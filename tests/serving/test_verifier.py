@@ -80,7 +80,7 @@ def test_nothing_found_is_an_empty_answer_that_says_why(run: Path, rivers: Path,
     assert verifier.verify(CLAIM, corpus=tmp_path / "empty").reason == "the corpus is empty"
 
 
-@pytest.mark.parametrize("claim", ["¿Дрезден? 東京 🙂", "\ud800 \0 [SEP]", "." * 3000, "Cologne " * 1000])
+@pytest.mark.parametrize("claim", ["¿Дрезден? 東京 🙂", "\0 [SEP]", "." * 3000, "Cologne " * 1000])
 def test_any_text_is_a_claim(run: Path, rivers: Path, claim: str) -> None:
     verdict = lexical(run).verify(claim, corpus=rivers)
     assert verdict.claim == claim

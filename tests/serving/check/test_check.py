@@ -159,7 +159,6 @@ HOSTILE = {
     "control characters": "The\x00 library\x07 holds \x1b[31m48,000\x1b[0m volumes.\x0b Next.",
     "emoji": "🎉🎉 The library 📚 holds 48,000 volumes 👩‍👩‍👧. 🤷",
     "right to left": "הספרייה מחזיקה 48,000 כרכים. The library holds 48,000 volumes. \u202emirror was here\u202c.",
-    "surrogates": "The library \ud800 holds 48,000 volumes.",
 }
 
 
@@ -177,3 +176,8 @@ def test_hostile_texts_keep_their_places_in_bounded_time(kind):
 def test_a_text_must_be_a_text():
     with pytest.raises(ConfigError, match="expected a text, found bytes"):
         check_text(b"bytes", find_evidence, None)  # type: ignore[arg-type]
+
+
+def test_half_a_surrogate_pair_is_no_text():
+    with pytest.raises(ConfigError, match="character 13 is half of a surrogate pair"):
+        check_text("The library \ud800 holds 48,000 volumes.", find_evidence, None)

@@ -6,7 +6,7 @@ import os
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -125,14 +125,20 @@ class Corpora:
             self._corpora.pop(name, None)
             remove()
 
+    def expect_documents(self, name: str, documents: Sequence[str]) -> None:
+        """A fault unless an uploaded corpus can take documents of these names, all of them."""
+        self._own(name)
+        for document in documents:
+            check_document(document)
+        if len(set(documents)) < len(documents):
+            raise Fault("Two files of the form have the same name: expected each name once.")
+
     def add_document(self, name: str, document: str, stream: BinaryIO, limit: int) -> Corpus:
         """Keep a document of an uploaded corpus, whole or not at all, and have it indexed."""
         corpus = self._own(name)
         check_document(document)
         size = 0
-        with temporary_folder(
-            corpus.path
-        ) as folder:  # beside it: a corpus that goes meanwhile is not made anew
+        with temporary_folder(corpus.path) as folder:  # beside it: a corpus that goes is not made anew
             with temporary_file(folder / document) as temporary, open(temporary, "wb") as out:
                 while chunk := stream.read(1 << 20):
                     size += len(chunk)

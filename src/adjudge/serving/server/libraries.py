@@ -12,8 +12,6 @@ from starlette.responses import Response
 
 from adjudge.serving.server.api import EngineParameter, errors
 from adjudge.serving.server.batches import IN_MEMORY
-from adjudge.serving.server.corpora import check_document
-from adjudge.serving.server.faults import Fault
 from adjudge.serving.server.records import corpus_record, json_response
 from adjudge.serving.server.schemas import (
     CorporaRecord,
@@ -92,11 +90,7 @@ async def add_documents(
     files: Annotated[list[UploadFile], File(min_length=1, max_length=100)],
 ) -> Response:
     """Add files to an uploaded corpus; they are indexed in the background, which the corpus's state shows."""
-    names = [file.filename or "" for file in files]
-    for name_of_file in names:  # all or none
-        check_document(name_of_file)
-    if len(set(names)) < len(names):
-        raise Fault("Two files of the form have the same name: expected each name once.")
+    engine.library.expect_documents(name, [file.filename or "" for file in files])  # all or none
     for file in files:
         await anyio.to_thread.run_sync(
             engine.library.add_document, name, file.filename or "", file.file, engine.settings.max_upload
