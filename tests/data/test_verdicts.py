@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from adjudge.data.formats import read_examples
 from adjudge.data.verdicts import read_verdicts, verdict_record, write_verdicts
 from adjudge.types import Evidence, Verdict
 
@@ -34,3 +35,11 @@ def test_a_file_without_titles_is_read(tmp_path: Path) -> None:
     (tmp_path / "v.jsonl").write_text(json.dumps(record) + "\n")
     (verdict,) = read_verdicts(tmp_path / "v.jsonl")
     assert [sentence.title for sentence in verdict.evidence] == ["", ""]
+
+
+def test_what_a_model_reads_of_the_evidence_is_read_back(tmp_path: Path) -> None:
+    sentence = Evidence("It weighs 5 kg.", "a.md", 2, title="T", section="T: Eagle Y", context="It is new.")
+    verdict = Verdict(1, "Rome is old.", "SUPPORTS", {"SUPPORTS": 1.0}, (sentence,))
+    write_verdicts(tmp_path / "v.jsonl", [verdict])
+    [example] = read_examples(tmp_path / "v.jsonl")
+    assert example.evidence == (sentence,)

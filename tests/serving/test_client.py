@@ -170,6 +170,22 @@ def test_given_evidence_comes_back_as_it_was_given(client, river_verifier):
     assert replace(back, weight=None) == given and back.weight is not None
 
 
+def test_the_headings_of_given_evidence_are_judged_as_the_verifier_judges_them(client, river_verifier):
+    claim = "Falcon X weighs 5 kg."
+    given = [
+        Evidence("Weight: 3 kg", title="Kettles", section="Kettles: Falcon X"),
+        Evidence("Weight: 5 kg", title="Kettles", section="Kettles: Eagle Y"),
+    ]
+    own, alone = (
+        river_verifier.classify(claim, evidence)
+        for evidence in (given, [replace(s, section="") for s in given])
+    )
+    assert client.classify(claim, given).probabilities == pytest.approx(own.probabilities, abs=1e-4)
+    assert own.probabilities != pytest.approx(alone.probabilities, abs=1e-4)
+    with pytest.raises(ConfigError, match="evidence: section: expected a text"):
+        client.classify(claim, [Evidence("Weight: 3 kg", section=5)])
+
+
 def test_a_weak_verdict_of_a_check_is_one_for_the_client_too(client, river_verifier, river_documents):
     options = CheckOptions(min_confidence=1.0)
     check = client.check(TEXT, options=options)

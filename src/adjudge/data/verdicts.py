@@ -79,9 +79,9 @@ def _parse(record: Record, location: str) -> Entry:
 def _parse_sentence(item: Any, location: str) -> Evidence:
     match item:
         case {"page": str(page), "line": int(line)} if is_int(line):
-            text, title, section = (item.get(name, "") for name in ("text", "title", "section"))
-            if isinstance(text, str) and isinstance(title, str) and isinstance(section, str):
-                return Evidence(text, page, line, title=title, section=section)
+            texts = {name: item.get(name, "") for name in ("text", "title", "context", "section")}
+            if all(isinstance(text, str) for text in texts.values()):
+                return Evidence(page=page, line=line, **texts)
     raise DataError(
         f"{location}: evidence {describe(item)} is not a sentence, expected {{text, page, line, …}}."
     )

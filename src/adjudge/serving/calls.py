@@ -243,9 +243,10 @@ def _fact(record: Mapping[str, Any]) -> FactCheck:
 def _sentence(item: Evidence) -> dict[str, Any]:
     if not isinstance(item, Evidence):
         raise ConfigError(f"evidence: expected texts, found {type(item).__name__} among them.")
-    for name in ("text", "title", "page", "context"):
+    texts = ("text", "title", "page", "context", "section")
+    for name in texts:
         expect_text(getattr(item, name), f"evidence: {name}")
-    return {key: getattr(item, key) for key in ("text", "title", "page", "line", "context")}
+    return {key: getattr(item, key) for key in (*texts, "line")}
 
 
 def _verdict(content: bytes) -> Verdict:

@@ -41,7 +41,7 @@ class Work:
         if self.pipeline is not None:
             return sum(self.k * (len(e.claim) // 4 + TYPICAL_SENTENCE) for e in self.examples)
         return sum(
-            (len(e.claim) + len(sentence.text) + len(sentence.title)) // 4 + 4
+            (len(e.claim) + len(sentence.text) + len(sentence.section or sentence.title)) // 4 + 4
             for e in self.examples
             for sentence in e.evidence or (Evidence(""),)
         )

@@ -71,7 +71,7 @@ def rename_titles(examples: Sequence[Example], rng: random.Random) -> list[Examp
     return [
         replace(
             example,
-            evidence=tuple(replace(s, page="", title=names[evidence_title(s)]) for s in example.evidence),
+            evidence=tuple(replace(drop_title(s), title=names[evidence_title(s)]) for s in example.evidence),
         )
         for example in examples
     ]
