@@ -142,6 +142,12 @@ def test_a_word_file_gives_sections_and_its_notes_have_none(tmp_path: Path) -> N
     assert (outline.section(0), outline.section(APART)) == ("Catalogue: Eagle Y", "")
 
 
+def test_a_heading_without_a_name_ends_the_section_before_and_names_none(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_text("# Catalogue\n\n## Falcon X\n\nIt is red.\n\n##\n\nIt is blue.\n\n## :\n\n- It is old.\n")
+    assert sections(path) == {"It is red.": "Catalogue: Falcon X", "It is blue.": "", "It is old.": ""}
+
+
 def test_of_many_headings_the_title_and_the_last_are_kept() -> None:
     outline = Outline("Title")
     for level in range(1, 5):

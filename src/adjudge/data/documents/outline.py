@@ -49,7 +49,7 @@ class Outline:
         self._leads = [lead for lead in self._leads if lead[0] < depth]
         if depth == APART:
             self._headings = []
-        names = [name for _, name in (*self._headings, *self._leads)]
+        names = [name for _, name in (*self._headings, *self._leads) if name]
         if not names:
             return ""
         if self.title and self._titled:
