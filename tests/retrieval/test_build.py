@@ -205,6 +205,13 @@ def test_what_was_left_out_of_a_file_is_said_as_long_as_the_file_stays(tmp_path:
     assert build_index([docs], tmp_path / "index").problems == ()
 
 
+def test_all_that_was_said_of_a_file_is_said_again(tmp_path: Path) -> None:
+    docs = write(tmp_path / "docs")
+    (docs / "b.jsonl").write_text('{"id": "Rome", "text": "Rome is old."}\n' + "{broken\n" * 150)
+    first, again = (build_index([docs], tmp_path / "index").problems for _ in range(2))
+    assert first == again and again[-1].message == "has 50 more bad records."
+
+
 def test_a_path_that_is_not_utf8_holds_no_index(tmp_path: Path) -> None:
     docs, out = write(tmp_path / "docs", a="Apples are red."), tmp_path / os.fsdecode(b"\xe8ndex")
     with pytest.raises(DataError, match=r"\\xe8ndex: the path of an index must be UTF-8"):

@@ -20,6 +20,7 @@ from adjudge.data.documents import (
     strict_report,
     walk,
 )
+from adjudge.data.documents.files import MAX_PROBLEMS
 from adjudge.errors import DataError
 from adjudge.io.files import sha256
 from adjudge.retrieval.embedding import (
@@ -46,8 +47,8 @@ from adjudge.types import Page
 
 _RACY_NS = 2_000_000_000
 """A file changed this shortly before it was read may change again within the clock's resolution."""
-KEPT_PROBLEMS = 20
-"""Problems of a file that are kept with it."""
+KEPT_PROBLEMS = MAX_PROBLEMS + 1
+"""Problems of a file that are kept with it: all that is said of its records, the last one how many more there are."""
 
 
 Paths = Iterable[str | os.PathLike[str]]
