@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.cli import checking
+from adjudge.io.files import MAX_TEXT
 from command import adjudge
 
 TEXT = "# Dormund\n\nThe Vel bridge was opened in 1934. It is 120 metres long. Is it old?\n"
@@ -99,9 +99,9 @@ class TestCheck:
         )
 
     def test_a_text_without_end_or_packed_without_measure_is_refused(self, folder):
-        (folder / "packed.md").write_bytes(gzip.compress(b"a" * (checking.MAX_BYTES + 1)))
+        (folder / "packed.md").write_bytes(gzip.compress(b"a" * (MAX_TEXT + 1)))
         assert refused("check", "packed.md", *self.RULES[2:], cwd=folder) == (
-            "adjudge: packed.md: has more than 64 MiB, expected a text that can be checked at once. "
+            "adjudge: packed.md: has more than 64 MiB, expected what can be read at once. "
             "Check its parts one by one."
         )
         (folder / "cut.md").write_bytes(gzip.compress(TEXT.encode())[:-12])

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from adjudge.io import files
 from command import adjudge
 
 SCRIPT = """
@@ -139,16 +140,24 @@ def test_claims_come_from_standard_input_and_what_states_nothing_is_noted(
 ) -> None:
     (tmp_path / "rivers.txt").write_text("The Rhine flows through Cologne.")
     shared = ("verify", "--corpus", tmp_path, "--model", untrained_run, "--selector", "lexical", "--json")
-    claims = "The Rhine flows through Cologne\n\nDoes the Rhine flow through Cologne?\nthe Rhine\n"
+    claims = "The Rhine flows\u2028through Cologne\n\nDoes the Rhine flow through Cologne?\r\nthe Rhine\n"
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(claims.encode())))
     done = adjudge(*shared, "-")
     records = json.loads(done.stdout)
-    assert [record["claim"] for record in records] == [line for line in claims.splitlines() if line]
+    assert [record["claim"] for record in records] == [line.strip() for line in claims.split("\n") if line]
     assert " ".join(done.stderr.split()).count("A verdict on it means little") == 2
     assert "“Does the Rhine flow through Cologne?”: question." in " ".join(done.stderr.split())
     empty = adjudge(*shared, "-")  # all of it was read before
     assert (empty.returncode, empty.stdout) == (2, "")
     assert "standard input: is empty, expected claims, one a line." in empty.stderr
+
+
+def test_standard_input_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "MAX_TEXT", 100)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"The Rhine flows.\n" * 10)))
+    done = adjudge("verify", "--corpus", tmp_path, "-")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "standard input: has more than" in done.stderr and "--claims FILE" in done.stderr
 
 
 def test_a_name_that_is_no_model_is_answered_with_those_that_are() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from adjudge.serving.check.records import Check
 
 FORMATS = ("terminal", "json", "jsonl", "md", "html", "sarif", "github")
-MAX_BYTES = 1 << 26
-"""Of a text to check: pipes may have no end, and packed files may hold far more than they have bytes."""
+_IN_PARTS = "Check its parts one by one."
 FAILED = 1
 """The exit code of ``--fail-on``; bad input exits with 2."""
 
@@ -239,35 +238,18 @@ def _read(file: Path) -> tuple[str, bool]:
     from adjudge.data.documents.kinds import suffix_of
     from adjudge.data.documents.text import decode
     from adjudge.errors import DataError
-    from adjudge.io.files import open_bytes
+    from adjudge.io.files import open_bytes, read_bounded
 
     if str(file) == "-":
         if sys.stdin is None:
             raise DataError("standard input: is closed, expected a text to check.")
-        return decode(_read_bounded(sys.stdin.buffer, "standard input")), True
+        return decode(read_bounded(sys.stdin.buffer, "standard input", _IN_PARTS)), True
     suffix = suffix_of(file.name)
     if suffix in ("", ".txt", ".md", ".markdown"):
         with open_bytes(file) as stream:
-            return decode(_read_bounded(stream, str(file))), suffix != ".txt"
+            return decode(read_bounded(stream, str(file), _IN_PARTS)), suffix != ".txt"
     kind = SUFFIXES[suffix].name
     return source_text(file), kind == "Markdown"
-
-
-def _read_bounded(stream: BinaryIO, name: str) -> bytes:
-    """All of a stream, which must not hold too much."""
-    from adjudge.errors import DataError
-    from adjudge.io.files import DAMAGED_GZIP
-
-    try:
-        content = stream.read(MAX_BYTES + 1)
-    except DAMAGED_GZIP as error:
-        raise DataError(f"{name}: damaged gzip file ({error}).") from None
-    if len(content) > MAX_BYTES:
-        raise DataError(
-            f"{name}: has more than {MAX_BYTES >> 20} MiB, expected a text that can be checked at once. "
-            "Check its parts one by one."
-        )
-    return content
 
 
 def _check(

@@ -148,6 +148,7 @@ def _typed_texts(claims: list[str]) -> Iterator[str]:
     """The claims of the command line; in the place of - those of standard input, a line each."""
     from adjudge.data.documents.text import decode
     from adjudge.errors import DataError
+    from adjudge.io.files import read_bounded
 
     for claim in claims:
         if claim != "-":
@@ -156,7 +157,10 @@ def _typed_texts(claims: list[str]) -> Iterator[str]:
             continue
         if sys.stdin is None:
             raise DataError("standard input: is closed, expected claims, one a line.")
-        lines = [line.strip() for line in decode(sys.stdin.buffer.read()).splitlines() if line.strip()]
+        text = decode(
+            read_bounded(sys.stdin.buffer, "standard input", "Give a file of claims: --claims FILE.")
+        )
+        lines = [line.strip() for line in text.replace("\r", "\n").split("\n") if line.strip()]
         if not lines:
             raise DataError("standard input: is empty, expected claims, one a line.")
         yield from lines

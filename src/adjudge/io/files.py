@@ -18,6 +18,8 @@ from adjudge.io.temporary import temporary_file
 
 DAMAGED_GZIP = (EOFError, gzip.BadGzipFile, zlib.error)
 """What reading raises of packed bytes that are not what was packed."""
+MAX_TEXT = 1 << 26
+"""Bytes that are read at once: pipes may have no end, and packed files may hold far more than they have bytes."""
 
 
 @contextmanager
@@ -37,6 +39,19 @@ def open_bytes(path: Path) -> Iterator[BinaryIO]:
                 yield cast(BinaryIO, unpacked)
         else:
             yield raw
+
+
+def read_bounded(stream: BinaryIO, name: str, advice: str) -> bytes:
+    """All of a stream, which must not hold too much; ``advice`` says what to do where it does."""
+    try:
+        content = stream.read(MAX_TEXT + 1)
+    except DAMAGED_GZIP as error:
+        raise DataError(f"{name}: damaged gzip file ({error}).") from None
+    if len(content) > MAX_TEXT:
+        raise DataError(
+            f"{name}: has more than {MAX_TEXT >> 20} MiB, expected what can be read at once. {advice}"
+        )
+    return content
 
 
 @contextmanager
