@@ -101,6 +101,11 @@ def page_name(evidence: Evidence) -> str:
     return clean_text(evidence.title or page_title(evidence.page))
 
 
+def headings_of(evidence: Evidence) -> str:
+    """What a sentence stands under, without the page's title; empty where that is all."""
+    return evidence.section.removeprefix(f"{evidence.title}: ")
+
+
 def title_with_context(title: str, context: str) -> str:
     """A title with the sentence before, which names the subject of a sentence that does not; either may be empty."""
     return ": ".join(part for part in (title, context) if part)

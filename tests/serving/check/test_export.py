@@ -8,9 +8,10 @@ import re
 import pytest
 
 from adjudge.serving.check.check import check_text
-from adjudge.serving.check.export import EXPORTS, line_and_column
+from adjudge.serving.check.export import EXPORTS, line_and_column, place_of
 from adjudge.serving.check.html import blocks_of, to_html
 from adjudge.serving.check.records import Check
+from adjudge.types import Evidence
 from checking import WordJudge, find_evidence
 
 TEXT = """# Dormund <b>
@@ -121,3 +122,10 @@ class TestHtml:
 
     def test_a_text_without_sentences_has_a_page(self):
         assert "No sentence was checked." in to_html(check_text("", find_evidence, None))
+
+
+def test_the_place_of_a_sentence_names_the_headings_above_it():
+    row = Evidence("Weight: 5 kg", "kettles.md", 3, title="Kettles", section="Kettles: Eagle Y")
+    assert place_of(row) == "kettles.md, under “Eagle Y”, sentence 4"
+    assert place_of(Evidence("It is old.", "a.txt", 0)) == "a.txt, sentence 1"
+    assert place_of(Evidence("It is old.")) == "evidence"

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from adjudge.cli.output import cut_note, terminal_safe
+from adjudge.data.text import headings_of
 from adjudge.types import Label
 
 if TYPE_CHECKING:
@@ -208,7 +209,7 @@ def _location(sentence: Evidence) -> str:
     if source:
         page = _part_of_file(page, source, location)
     line = f"sentence {sentence.line}" if sentence.line >= 0 else ""
-    heading = terminal_safe(sentence.section.removeprefix(f"{sentence.title}: "))
+    heading = terminal_safe(headings_of(sentence))
     under = f"under “{heading}”" if heading else ""
     known = (
         ", ".join(part for part in (source, page, under, location, line) if part) + span or "source unknown"

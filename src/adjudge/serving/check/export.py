@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from adjudge import __version__
+from adjudge.data.text import headings_of
 from adjudge.data.verdicts import verdict_record
 from adjudge.serving.check.records import WORDS, Check, CheckedPart, CheckedSentence, FactCheck, State
 from adjudge.types import Evidence, Span
@@ -167,7 +168,9 @@ def weightiest(part: CheckedPart) -> Evidence | None:
 def place_of(sentence: Evidence) -> str:
     """Where an evidence sentence stands, in short."""
     name = sentence.page or sentence.title or "evidence"
-    return f"{name}, {sentence.location or f'sentence {sentence.line + 1}'}" if sentence.line >= 0 else name
+    under = f", under “{headings}”" if (headings := headings_of(sentence)) else ""
+    location = f", {sentence.location or f'sentence {sentence.line + 1}'}" if sentence.line >= 0 else ""
+    return f"{name}{under}{location}"
 
 
 def line_and_column(text: str, offset: int) -> tuple[int, int]:
