@@ -198,7 +198,7 @@ large-judge: $(READY)  ## retrain the model `large` on MPNet, by many sources (t
 		$(BIN)/adjudge data mix judges --data $(DATA) --data reproductions --out $(LARGE_RUN)-mix
 	$(BIN)/adjudge train --preset large-judge --train $(LARGE_RUN)-mix/train.jsonl.gz \
 		--dev $(LARGE_RUN)-mix/held_out.jsonl.gz --set training.precision=$(PRECISION) --out $(LARGE_RUN) --resume
-	$(BIN)/adjudge export $(LARGE_RUN) --out src/adjudge/models/large --force $(EXPORT_TESTS)
+	$(BIN)/adjudge export $(LARGE_RUN) --out src/adjudge/models/large --force --precision auto $(EXPORT_TESTS)
 
 OBJECTIVES_RUN ?= runs/objectives
 .PHONY: objectives
