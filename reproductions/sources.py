@@ -5,8 +5,9 @@ two upper layers and the head are trained on the same number of examples in one 
 some sources (the shares of the others grow), or the whole mix under SR with class weights, over some seeds. All are
 judged on the same held-out examples, the first 2,000 of the whole mix; 200 of them choose each arm's checkpoint and are
 left out of the figures. The last columns are the temperatures that suit an arm on sources that it learned from and on
-those left out: how much surer of itself a judge is than it may be where it has learned nothing. Given again, it goes on
-where it stopped.
+those left out: how much surer of itself a judge is than it may be where it has learned nothing. With ``--part tuning``
+λ and then β of SR are chosen among the paper's values by the accuracy on the 800 examples after those that choose the
+checkpoint, and CE and SR are reported on the others. Given again, it goes on where it stopped.
 """
 
 from __future__ import annotations
@@ -46,6 +47,10 @@ FROZEN = 4
 """Of the six layers; those above are trained."""
 LAST = 2000
 """Held-out examples are judged up to this one."""
+TUNING = 1000
+"""λ and β are chosen on the held-out examples up to this one."""
+LAMBDAS = ("0.03125", "0.0625", "0.125", "0.25", "0.5", "1")
+BETAS = ("0", "0.999", "0.9999", "0.99999", "0.999999")
 SEEN, UNSEEN = "temperature, seen", "unseen"
 SR = ("--objective", "sr", "--lam", "0.25", "--beta", "0.9999")
 
@@ -73,10 +78,40 @@ def list_arms(part: str, seeds: int) -> list[Arm]:
     ]
 
 
+def sr(lam: str, beta: str, seed: int = 0) -> Arm:
+    """SR under this λ and β."""
+    options = ("--objective", "sr", "--lam", lam, "--beta", beta)
+    return Arm(f"SR, λ {lam}, β {beta}", options=options, seed=seed)
+
+
+def tune(data: Path, out: Path, examples: int, precision: str, seeds: int) -> None:
+    """Choose λ under the middle β, then β under that λ, and print CE beside the SR that was chosen."""
+    held_out = out / "mix-all" / "held_out.jsonl.gz"
+
+    def accuracy(arm: Arm) -> float:
+        run = train(arm, data, out, examples, precision)
+        figures = judge(run, held_out, (), CHOOSING, TUNING)
+        print(f"| {arm.name} | {figures['all']:.1f} | {figures['turned round']:.1f} |", flush=True)
+        return figures["all"]
+
+    print(
+        f"| to choose by, held-out examples {CHOOSING + 1} to {TUNING} | LA | turned round |\n|---|--:|--:|"
+    )
+    lam = max(LAMBDAS, key=lambda value: accuracy(sr(value, "0.9999")))
+    beta = max(BETAS, key=lambda value: accuracy(sr(lam, value)))
+    print(f"\n| reported, {TUNING + 1} to {LAST} | seed | LA | turned round |\n|---|--:|--:|--:|")
+    for seed in range(seeds):
+        for arm in (Arm("all sources", seed=seed), sr(lam, beta, seed)):
+            run = train(arm, data, out, examples, precision)
+            figures = judge(run, held_out, (), TUNING, LAST)
+            name = "CE" if not arm.options else arm.name
+            print(f"| {name} | {seed} | {figures['all']:.1f} | {figures['turned round']:.1f} |", flush=True)
+
+
 def train(arm: Arm, data: Path, out: Path, examples: int, precision: str) -> Path:
     """The arm's finished run."""
     key = "-".join(arm.without) or "all"
-    mix, run = out / f"mix-{key}", out / f"{arm.name.replace(' ', '-')}-{arm.seed}"
+    mix, run = out / f"mix-{key}", out / f"{arm.name.replace(' ', '-').replace(',', '')}-{arm.seed}"
     if not (mix / "held_out.jsonl.gz").exists():
         left_out = [option for name in arm.without for option in ("--without", name)]
         folders = ("--data", data, "--data", HERE)
@@ -97,11 +132,13 @@ def call(*words: object) -> None:
     subprocess.run([sys.executable, "-m", "adjudge", *map(str, words)], check=True)
 
 
-def judge(run: Path, held_out: Path, left_out: Collection[str]) -> dict[str, float]:
+def judge(
+    run: Path, held_out: Path, left_out: Collection[str], first: int = CHOOSING, last: int = LAST
+) -> dict[str, float]:
     """Label accuracy by source, over all, how often SUPPORTS and REFUTES are confused, and two temperatures."""
-    stored = run / "held-out.json"
+    stored = run / f"held-out-{first}-{last}.json"
     if not stored.exists():
-        examples = list(read_examples(held_out))[CHOOSING:LAST]
+        examples = list(read_examples(held_out))[first:last]
         verdicts = Verifier.load(run).classify_many(examples)
         right: dict[str, list[bool]] = defaultdict(list)
         turned: list[bool] = []
@@ -133,13 +170,16 @@ def main() -> None:
     )
     parser.add_argument("data", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--part", choices=("sources", "objectives"), default="sources")
+    parser.add_argument("--part", choices=("sources", "objectives", "tuning"), default="sources")
     parser.add_argument("--examples", type=int, default=3000)
     parser.add_argument("--seeds", type=int, default=3, help="of CE and of SR on all sources")
     parser.add_argument(
         "--precision", default="auto", help="of the training's matrix products; bf16 where it is fast"
     )
     options = parser.parse_args()
+    if options.part == "tuning":
+        tune(options.data, options.out, options.examples, options.precision, options.seeds)
+        return
     columns = ["all", "turned round", "fever", "vitaminc", "written", "passages", *RULES, *PAIRS[1:]]
     columns += [SEEN, UNSEEN]
     print("| arm | seed |", " | ".join(columns), "|")
