@@ -15,7 +15,6 @@ import argparse
 import json
 import random
 import re
-import resource
 import sqlite3
 import subprocess
 import sys
@@ -29,9 +28,12 @@ from pathlib import Path
 from adjudge.data.wiki import read_pages, write_pages
 from adjudge.data.world import iter_pages
 from adjudge.retrieval.build import build_index
+from adjudge.retrieval.embedding import VectorSettings
 from adjudge.retrieval.index import Index
 from adjudge.retrieval.retriever import IndexRetriever
 from adjudge.types import Page
+from harness import resident_mb
+from stand_in import CENTRES, MadeUpVectors
 
 PAGES_PER_FILE = 20_000
 AIM_P95_MS = 25.0
@@ -48,6 +50,12 @@ def write_corpus(folder: Path, sentences: int, seed: int) -> None:
 def queries_from(corpus: Path, count: int, seed: int) -> list[str]:
     """Sentences of the corpus with every fourth word left out: what a claim is to its evidence."""
     rng = random.Random(seed)
+    texts = sample_sentences(corpus, count, rng)
+    return [" ".join(word for word in text.split() if rng.random() > 0.25) for text in texts]
+
+
+def sample_sentences(corpus: Path, count: int, rng: random.Random) -> list[str]:
+    """Sentences of the corpus after their titles, at most one of a page."""
     pool: list[str] = []
     for seen, page in enumerate(_files(corpus)):
         if not page.sentences:
@@ -57,11 +65,20 @@ def queries_from(corpus: Path, count: int, seed: int) -> list[str]:
             pool.append(text)
         elif (place := rng.randrange(seen + 1)) < count:
             pool[place] = text
-    return [" ".join(word for word in text.split() if rng.random() > 0.25) for text in pool]
+    return pool
 
 
 def build_adjudge(corpus: Path, out: Path) -> None:
     build_index([corpus], out, strict=True)
+
+
+def build_embedded(corpus: Path, out: Path) -> None:
+    build_index([corpus], out, strict=True, vectors=VectorSettings())
+
+
+def build_made_up(corpus: Path, out: Path) -> None:
+    texts = sample_sentences(corpus, CENTRES, random.Random(0))
+    build_index([corpus], out, strict=True, vectors=MadeUpVectors(texts=tuple(texts)))
 
 
 def build_sqlite(corpus: Path, out: Path) -> None:
@@ -75,6 +92,14 @@ def build_sqlite(corpus: Path, out: Path) -> None:
             ((page.title, s.text, page.id, s.line) for page in _files(corpus) for s in page.sentences),
         )
     base.close()
+
+
+BUILDERS = {
+    "adjudge": build_adjudge,
+    "embedded": build_embedded,
+    "made-up": build_made_up,
+    "sqlite": build_sqlite,
+}
 
 
 def search_sqlite(base: sqlite3.Connection, claim: str, k: int) -> list[tuple[str, int]]:
@@ -100,11 +125,9 @@ def measure_build(side: str, corpus: Path, out: Path, sentences: int) -> dict[st
 
 def build_here(side: str, corpus: Path, out: Path) -> None:
     began, used = time.perf_counter(), time.process_time()
-    {"adjudge": build_adjudge, "sqlite": build_sqlite}[side](corpus, out)
+    BUILDERS[side](corpus, out)
     seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - used
-    unit = 1 << 20 if sys.platform == "darwin" else 1 << 10  # ru_maxrss: bytes there, KiB elsewhere
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
-    print(json.dumps({"seconds": seconds, "cpu_seconds": cpu_seconds, "peak_rss_mb": peak}))
+    print(json.dumps({"seconds": seconds, "cpu_seconds": cpu_seconds, "peak_rss_mb": resident_mb()}))
 
 
 def change_a_file(corpus: Path, seed: int) -> int:

@@ -1,91 +1,42 @@
-"""One claim against very many sentences with vectors: python benchmarks/bench_large_index.py [--sentences N].
+"""Very many sentences with vectors: python benchmarks/bench_large_index.py [--sentences N] [--embed].
 
-The text is a made-up encyclopedia, indexed as any other. Its vectors are not embedded, which would take hours: 512
-sentences of it are, and every sentence gets the vector of one of them, moved by noise. So the search by words and the
-search by vectors both do what they would do, over as many rows; what is found says nothing. Claims are sentences of the
-encyclopedia with every fourth word left out, each asked for by itself: embedded, searched for, and five selected.
+The text is a made-up encyclopedia, written and indexed as files of the wiki dump. Its vectors are made up too, unless
+--embed is given: embedding millions of sentences takes an hour or more. The stand-in (stand_in.py) takes the
+embedder's place, and everything after it, the journal, the files, the search, is as always. So times, memory and sizes
+are those of so many rows, without the embedding; what is found says nothing. Claims are sentences of the encyclopedia
+with every fourth word left out, each asked for by itself: embedded, searched for, and five selected.
 
 Printed for `lexical` and `fusion`, which take turns: milliseconds a claim by the clock and of the processor; the same
 for the search by vectors alone, every row compared (`exact`) and by signs first (`signs`), with the recall@50 of the
-latter; then the memory held after the last claim, of which what is mapped from files can be given back.
+latter; then the memory held after the last claim, of which what is mapped from files can be given back. Then for
+indexing, and for bringing the index up to date after one file has changed, each in a process of its own: seconds by the
+clock and of the processor, megabytes on disk, peak resident memory.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import random
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
-from adjudge.data.world import iter_pages
-from adjudge.encoders.embedder import Embedder, load_embedder
+from adjudge.encoders.embedder import load_embedder
 from adjudge.retrieval import EvidencePipeline, Index, load_selector, open_retriever
-from adjudge.retrieval.build import index_pages
-from adjudge.retrieval.embedding import VectorSettings, write_segment
-from adjudge.retrieval.storage import VectorRecord, read_manifest, write_manifest
-from adjudge.retrieval.vectors import FOLDER, Floats, sign_codes
-from adjudge.types import Page
-from bench_vectors import BLOCK, unit
+from bench_index_search import change_a_file, measure_build, queries_from, table, write_corpus
 from harness import machine
 
-CENTRES = 512
-NOISE = 0.8
+SEED = 7
 NEAREST = 50
 EXACT = 20
 """Claims for which every row is compared."""
 WARM_UP = 5
 """Calls that are not counted: they read pages of files for the first time."""
-
-
-class Sample:
-    """Sentences of the pages that pass by, each as likely as any other."""
-
-    def __init__(self, size: int) -> None:
-        self.texts: list[str] = []
-        self._size, self._random, self._seen = size, random.Random(0), 0
-
-    def watch(self, pages: Iterator[Page]) -> Iterator[Page]:
-        for page in pages:
-            for sentence in page.sentences:
-                self._seen += 1
-                slot = self._seen - 1 if self._seen <= self._size else self._random.randrange(self._seen)
-                if slot < self._size:
-                    self.texts[slot : slot + 1] = [f"{page.title}. {sentence.text}"]
-            yield page
-
-    def claims(self, count: int) -> list[str]:
-        return [
-            " ".join(word for word in text.split() if self._random.random() > 0.25)
-            for text in self.texts[:count]
-        ]
-
-
-def make_vectors(path: Path, centres: Floats, embedder: Embedder) -> None:
-    """Give an index made-up vectors around these centres."""
-    manifest = read_manifest(path)
-    folder = path / manifest.generation / FOLDER
-    folder.mkdir()
-    noise = np.random.default_rng(0)
-    steps = unit(noise.standard_normal((BLOCK, centres.shape[1]), np.float32))
-    with write_segment(folder, "made-up") as writer:
-        for first in range(0, manifest.numbers, BLOCK):
-            count = min(BLOCK, manifest.numbers - first)
-            own = centres[noise.integers(len(centres), size=count)]
-            rows = unit(own + NOISE * steps[:count]).astype(np.float16)
-            numbers = np.arange(first, first + count, dtype=np.int64)
-            writer.append(numbers, rows, numbers.astype(np.uint64), sign_codes(rows))
-    identity = VectorSettings().identity(embedder)
-    record = VectorRecord(identity, centres.shape[1], ["made-up"])
-    write_manifest(path, replace(manifest, vectors=record))
 
 
 def memory() -> dict[str, int]:
@@ -106,13 +57,17 @@ class Times:
         self._rows.append((1e3 * (time.perf_counter() - began), 1e3 * (time.process_time() - used)))
         return result
 
+    def figures(self) -> list[float]:
+        """p50 and p95 by the clock, then of the processor."""
+        columns = zip(*self._rows[WARM_UP:], strict=True)
+        return [float(np.percentile(column, share)) for column in columns for share in (50, 95)]
+
     def row(self, name: str) -> str:
-        rows = self._rows[WARM_UP:]
-        cells = [np.percentile(column, share) for column in zip(*rows, strict=True) for share in (50, 95)]
-        return f"| {name} | {len(rows)} | {' | '.join(f'{cell:.1f}' for cell in cells)} |"
+        cells = " | ".join(f"{figure:.1f}" for figure in self.figures())
+        return f"| {name} | {len(self._rows) - WARM_UP} | {cells} |"
 
 
-def measure(index: Index, claims: list[str]) -> None:
+def measure(index: Index, claims: list[str]) -> dict[str, Any]:
     pipelines = {
         name: EvidencePipeline(open_retriever(index, name), load_selector(name))
         for name in ("lexical", "fusion")
@@ -131,7 +86,21 @@ def measure(index: Index, claims: list[str]) -> None:
     print("| | claims | p50 ms | p95 ms | processor p50 | p95 |\n|---|--:|--:|--:|--:|--:|")
     for name, own in times.items():
         print(own.row(name))
-    print(json.dumps({"recall of signs": round(float(np.mean(common)), 4)} | held))
+    found = {"recall of signs": round(float(np.mean(common)), 4)} | held
+    print(json.dumps(found))
+    return found | {name: own.figures() for name, own in times.items()}
+
+
+def run(sentences: int, claims: int, side: str, folder: Path) -> dict[str, Any]:
+    corpus, path = folder / "corpus", folder / "index"
+    write_corpus(corpus, sentences, SEED)
+    texts = queries_from(corpus, claims + WARM_UP, SEED)
+    sides = {side: measure_build(side, corpus, path, sentences)}
+    searched = measure(Index.open(path), texts)
+    changed = change_a_file(corpus, SEED)
+    sides[f"{side}, update"] = measure_build(side, corpus, path, changed)
+    print(f"{changed:,} of {sentences:,} sentences changed.\n{table({'sides': sides})}")
+    return {"sentences": sentences, "changed_sentences": changed, "sides": sides, "search": searched}
 
 
 def main() -> None:
@@ -140,24 +109,17 @@ def main() -> None:
     )
     parser.add_argument("--sentences", type=int, default=1_000_000)
     parser.add_argument("--claims", type=int, default=100)
-    parser.add_argument("--folder", type=Path, help="keep the index and its vectors here, and use them again")
+    parser.add_argument(
+        "--embed", action="store_true", help="embed the sentences, rather than make vectors up"
+    )
+    parser.add_argument("--json", type=Path, help="write the figures here")
     options = parser.parse_args()
-    torch.set_num_threads(1)
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = options.folder or Path(temporary)
-        texts, path = folder / "sample.json", folder / "index"
-        sample = Sample(max(CENTRES, options.claims + WARM_UP))
-        if texts.exists():
-            sample.texts = json.loads(texts.read_text())
-        else:
-            index_pages(sample.watch(iter_pages(7, options.sentences)), path)
-            embedder = load_embedder("minilm")
-            make_vectors(path, embedder.embed(sample.texts[:CENTRES]), embedder)
-            texts.write_text(json.dumps(sample.texts))
-        index = Index.open(path)
-        size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file()) / 1e6
-        print(json.dumps(machine() | {"sentences": index.manifest.sentences, "index_mb": round(size)}))
-        measure(index, sample.claims(options.claims + WARM_UP))
+    side = "embedded" if options.embed else "made-up"
+    with tempfile.TemporaryDirectory() as folder:
+        report = run(options.sentences, options.claims, side, Path(folder))
+    print(json.dumps(machine()))
+    if options.json:
+        options.json.write_text(json.dumps({"machine": machine()} | report, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -28,15 +28,12 @@ from adjudge.retrieval.index import Index
 from adjudge.retrieval.storage import VectorRecord
 from adjudge.retrieval.vectors import PARTS, Floats, Segment, SentenceVectors, segment_files, sign_codes
 from harness import machine
+from stand_in import unit
 
 DIMENSION, K, LINKS = 384, 50, 16
 BLOCK = 50_000
 
 Search = Callable[[Floats], npt.NDArray[np.int64]]
-
-
-def unit(rows: Floats) -> Floats:
-    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
 def sentence_like(rows: int, like: Path | None, random: np.random.Generator) -> npt.NDArray[np.float16]:

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from adjudge.encoders.native import native
 
 
@@ -87,6 +85,8 @@ def gemm_peak(
     rows: int, depth: int, outputs: int, seconds: float = 1.0, clock: Callable[[], float] = time.perf_counter
 ) -> float:
     """The best floating-point rate of a matrix product of these sizes, in operations a second."""
+    import torch
+
     a, b = torch.randn(rows, depth), torch.randn(depth, outputs)
     fastest, until = float("inf"), time.perf_counter() + seconds
     while time.perf_counter() < until:
@@ -132,6 +132,8 @@ def multiplies_bf16() -> bool:
 
 def machine() -> dict[str, Any]:
     """What the figures were measured on."""
+    import torch
+
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         cpu = next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
