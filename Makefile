@@ -112,20 +112,31 @@ format: $(READY)  ## let ruff fix what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# Figures are kept as JSON, by processor and number of cores. A benchmark that takes longer than its share of fifteen
-# minutes is cut off and says so; alone, `python benchmarks/bench_X.py --help`, it may take its time.
+# Figures are kept as JSON, by processor and number of cores. Each benchmark has a share of fifteen minutes and is given
+# the sizes that fit into it; what takes longer is cut off and says so. Alone, `python benchmarks/bench_X.py --help`, it
+# may take its time.
 BENCH_SECONDS ?= 75
 BENCH_OUT ?= runs/bench/$(shell sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -1 | \
 	tr -cs 'A-Za-z0-9\n' '-')x$(WORKERS)
+SIZE_embedding := --sentences 256 --rounds 3
+SIZE_index_search := --sentences 100000 --queries 30
+SIZE_large_index := --sentences 300000 --claims 30
+SIZE_model := --rounds 1 --only parity training inference latency head tokens loss
+SIZE_quantised := --claims 64 --timed 16 --rounds 2
+SIZE_scale := --claims 4000
+SIZE_serve := --clients 16 --seconds 4 --rounds 1
+SIZE_shelf := --claims 16 --labels 64 --rounds 2
+SIZE_vectors := --rows 200000 --queries 20
+SIZE_workers := --sentences 20000 --claims 256 --rounds 1
 .PHONY: bench
 bench: $(READY)  ## run the benchmarks, each a ratio against its baseline (under fifteen minutes; JSON in runs/bench)
 	@mkdir -p $(BENCH_OUT)
 	$(BIN)/adjudge bench --out $(BENCH_OUT)/bench.json
-	@for file in benchmarks/bench_*.py; do \
-		echo "== $$file"; json=""; \
-		if grep -q '"--json"' "$$file"; then json="--json $(BENCH_OUT)/$$(basename "$$file" .py).json"; fi; \
-		timeout $(BENCH_SECONDS) $(BIN)/python "$$file" $$json || echo "ended with $$? (124: after $(BENCH_SECONDS) s)"; \
-	done
+	@$(foreach name,$(patsubst benchmarks/bench_%.py,%,$(sort $(wildcard benchmarks/bench_*.py))), \
+		echo "== bench_$(name) $(SIZE_$(name))"; json=""; \
+		if grep -q '"--json"' benchmarks/bench_$(name).py; then json="--json $(BENCH_OUT)/bench_$(name).json"; fi; \
+		timeout --signal INT --kill-after 5 $(BENCH_SECONDS) $(BIN)/python benchmarks/bench_$(name).py \
+			$(SIZE_$(name)) $$json || echo "ended with $$? (124: cut off after $(BENCH_SECONDS) s)";)
 
 FAULTS ?= 330
 .PHONY: torture

@@ -1,10 +1,11 @@
-"""Stored vectors in 8 bits beside half precision: python benchmarks/bench_eight_bits.py INDEX CLAIMS [--count N].
+"""Stored vectors in 8 bits beside half precision: python benchmarks/bench_eight_bits.py [INDEX CLAIMS].
 
-INDEX is an index with sentence vectors. Its vectors are rounded to whole numbers from −127 to 127, each row with a
-scale of its own, and to the same with one scale for all. Printed for each: bytes a sentence, the largest change of a
-cosine, the share of the fifty nearest sentences that stay, and for how many claims the evidence that `fusion` selects
-is another (other sentences, or another order). Then the processor time of one query against many rows: half precision
-as an index does it, and 8 bits made single precision a block at a time, which is what numpy and torch offer for them.
+INDEX is an index with sentence vectors, CLAIMS a file of claims; without them both are made up. The vectors are rounded
+to whole numbers from −127 to 127, each row with a scale of its own, and to the same with one scale for all. Printed
+for each: bytes a sentence, the largest change of a cosine, the share of the fifty nearest sentences that stay, and for
+how many claims the evidence that `fusion` selects is another (other sentences, or another order). Then the processor
+time of one query against many rows: half precision as an index does it, and 8 bits made single precision a block at a
+time, which is what numpy and torch offer for them.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from adjudge.data.formats import read_claims
 from adjudge.retrieval import EvidencePipeline, Index, IndexRetriever, load_selector, open_retriever
 from adjudge.retrieval.vectors import SEARCH_ROWS, Floats, SentenceVectors, similarities
 from harness import machine
+from samples import add_index_and_claims, index_and_claims
 
 NEAREST = 50
 ROWS = 100_000
@@ -85,15 +87,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("index", type=Path)
-    parser.add_argument("claims", type=Path)
+    add_index_and_claims(parser)
     parser.add_argument("--count", type=int, default=200)
     options = parser.parse_args()
     torch.set_num_threads(1)
-    index = Index.open(options.index)
+    with index_and_claims(options.index, options.claims) as (index, claims):
+        compare(Index.open(index), claims, options)
+
+
+def compare(index: Index, file: Path, options: argparse.Namespace) -> None:
     retriever = open_retriever(index)
     assert index.vectors is not None and retriever.embedder is not None
-    claims = [claim.text for claim in itertools.islice(read_claims(options.claims), options.count)]
+    claims = [claim.text for claim in itertools.islice(read_claims(file), options.count)]
     queries = retriever.embedder(claims)
     vectors = np.concatenate([segment.vectors for segment in index.vectors.segments]).astype(np.float32)
     nearest, five = index.vectors.search_exactly(queries, NEAREST), evidence(retriever, claims)

@@ -1,10 +1,10 @@
-"""Sentences embedded a second, ours beside the plain way: python benchmarks/bench_embedding.py PAGES.
+"""Sentences embedded a second, ours beside the plain way: python benchmarks/bench_embedding.py [PAGES].
 
-PAGES is what `adjudge index` takes (FEVER's wiki dump, a folder of documents). *padded* is what sentence-transformers
-does by itself: batches of 32 in the order of the texts, padded to the longest, single precision. *sorted* sorts the
-texts by length first. The contestants take turns on one thread; times are of the processor, which other programs of
-the machine do not lengthen. Printed beside the rates: the least cosine between each way's vectors and those of
-*padded*.
+PAGES is what `adjudge index` takes (FEVER's wiki dump, a folder of documents); without it the sentences are made up.
+*padded* is what sentence-transformers does by itself: batches of 32 in the order of the texts, padded to the longest,
+single precision. *sorted* sorts the texts by length first. The contestants take turns on one thread; times are of the
+processor, which other programs of the machine do not lengthen. Printed beside the rates: the least cosine between each
+way's vectors and those of *padded*.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from adjudge.data.world import iter_pages
 from adjudge.encoders.embedder import MAX_TOKENS, Embedder
 from adjudge.encoders.loading import load_encoder
 from adjudge.encoders.quantised import is_faster
-from adjudge.retrieval import Index, build_index
+from adjudge.retrieval import Index, build_index, index_pages
 from adjudge.retrieval.vectors import Floats, embedded_text
 from harness import machine, side_by_side, table
 from shelf import hugging_face, hugging_face_tokenizer
@@ -60,13 +61,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("pages", type=Path)
+    parser.add_argument("pages", type=Path, nargs="?")
     parser.add_argument("--sentences", type=int, default=1024)
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as folder:
-        build_index([options.pages], Path(folder) / "index")
+        if options.pages is None:
+            index_pages(iter_pages(7, options.sentences), Path(folder) / "index")
+        else:
+            build_index([options.pages], Path(folder) / "index")
         sentences = Index.open(Path(folder) / "index").numbered_sentences(0, options.sentences)
     texts = [embedded_text(sentence.evidence(0.0)) for sentence in sentences]
     contestants = {"padded": padded(texts), "sorted": padded(texts, by_length=True)}
