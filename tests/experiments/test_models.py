@@ -3,8 +3,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from torch import nn
 
 from adjudge.config import ModelSettings
+from adjudge.encoders.backbone import Backbone
+from adjudge.encoders.batch import Batch, ModelOutput
 from adjudge.errors import ConfigError
 from adjudge.experiments.comparison import compare
 from adjudge.experiments.models import display_name, model_name
@@ -12,6 +15,7 @@ from adjudge.experiments.plan import make_plan
 from adjudge.experiments.report import build_report, gather
 from adjudge.experiments.report.blocks import Table
 from adjudge.experiments.report.markdown import to_markdown
+from adjudge.judges.registry import KINDS
 from toy import toy_plan
 
 GEAR_3 = {"kind": "gear", "options": {"layers": 3}}
@@ -92,6 +96,36 @@ def test_a_model_is_named_by_its_kind_and_options() -> None:
     assert model_name(ModelSettings(kind="kgat", options={"released": True})) == "kgat (released)"
     assert model_name(ModelSettings(kind="gear", options={"layers": 2})) == "gear"  # the default
     assert display_name("gear (layers 3)") == "GEAR (layers 3)"
+    assert [display_name(kind) for kind in KINDS] == ["KGAT", "mixture", "concatenation", "GEAR", "BEVERS"]
+    assert display_name("kgat + fusion") == "KGAT + fusion"
+
+
+class FIRST(nn.Module):
+    """A head that nothing but its line in the registry knows of: it judges by the first sentence alone."""
+
+    one_row = False
+    pads_rows = False
+
+    def __init__(self, backbone: Backbone, classes: int, dropout: float = 0.1) -> None:
+        super().__init__()
+        self.backbone = backbone
+        self.verdict = nn.Linear(backbone.hidden_size, classes)
+
+    def forward(self, batch: Batch) -> ModelOutput:
+        states = self.backbone(batch).pooled[batch.row_of[:, 0]]
+        return ModelOutput(self.verdict(states).float().log_softmax(dim=-1))
+
+
+def test_a_new_head_needs_its_class_and_one_line(
+    toy_files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(KINDS, "first", f"{__name__}:FIRST")
+    plan = toy_plan(toy_files, models=["kgat", "first"], objectives=["sr"], weighting=[True])
+    summary = compare(plan, tmp_path / "out")
+    assert [row.arm.model for row in summary.arms] == ["kgat", "kgat", "first", "first"]
+    assert summary.arms[3].model_comparison is not None
+    text = to_markdown(build_report(gather(tmp_path / "out")))
+    assert "| FIRST | SR + weighting |" in text
 
 
 def test_models_are_compared_with_the_first_under_the_same_objective(

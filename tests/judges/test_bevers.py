@@ -14,7 +14,7 @@ import torch
 from adjudge.config import settings_from
 from adjudge.encoders.backbone import Backbone
 from adjudge.encoders.dataset import tokenize
-from adjudge.judges.bevers import Bevers
+from adjudge.judges.bevers import BEVERS
 from adjudge.judges.folder import load_model
 from adjudge.runs.execute import execute
 from adjudge.runs.held_out import split_held_out
@@ -29,22 +29,22 @@ SHAPES = [
 ]  # two sentences, none, one; the last row is joined
 
 
-def build(encoder: Any, **options: Any) -> Bevers:
+def build(encoder: Any, **options: Any) -> BEVERS:
     torch.manual_seed(3)
-    model = Bevers(Backbone(encoder), classes=3, dropout=0.0, **options)
+    model = BEVERS(Backbone(encoder), classes=3, dropout=0.0, **options)
     with torch.no_grad():
         model.verdict.weight.normal_(0, 1)
     return model.eval()
 
 
-def row_probabilities(model: Bevers, row: Any) -> list[float]:
+def row_probabilities(model: BEVERS, row: Any) -> list[float]:
     segments = torch.tensor([[int(i >= row.segment) for i in range(len(row.ids))]])
     state = model.backbone.encoder(input_ids=torch.tensor([row.ids]), token_type_ids=segments)
     p: list[float] = model.verdict(state.pooler_output[0]).softmax(dim=0).tolist()
     return p
 
 
-def slow(model: Bevers, rows: list[Any], neutral: int | None) -> tuple[list[float], list[float]]:
+def slow(model: BEVERS, rows: list[Any], neutral: int | None) -> tuple[list[float], list[float]]:
     """(probabilities, weights of the sentences) of a claim."""
     p = [row_probabilities(model, row) for row in rows]
     singles, joined = (p[:-1] or p), p[-1]
@@ -70,6 +70,29 @@ def test_it_equals_the_slow_twin(reading: Any, neutral: int, encoder: Any, rows:
             output.node_weights[b, : len(weights)], torch.tensor(weights), atol=1e-5, rtol=0
         )
         assert not output.node_weights[b, len(weights) :].any()
+
+
+@pytest.mark.parametrize("reading", ["both", "single", "joined"])
+def test_every_parameter_learns(reading: Any, encoder: Any, rows: Any, to_batch: Any):
+    model = build(encoder, reading=reading).train()
+    model(to_batch([rows(0, (3, 9), (3, 4), (3, 6))])).log_probs[0, 1].backward()
+    for name, parameter in model.named_parameters():
+        if not name.startswith("backbone."):
+            assert parameter.grad is not None and parameter.grad.abs().sum() > 0, name
+
+
+@pytest.mark.parametrize("reading", ["both", "single", "joined"])
+@pytest.mark.parametrize("sure", [0, 1, 2])
+def test_gradients_are_finite_at_the_extremes(
+    reading: Any, sure: int, encoder: Any, rows: Any, to_batch: Any
+):
+    model = build(encoder, reading=reading)
+    with torch.no_grad():
+        model.verdict.bias[sure] = 300.0  # e^-300 is 0 in float32, of the neutral class 1 - P too
+    log_probs = model(to_batch([rows(0, (3, 9), (3, 4), (3, 6)), rows(1, (5, 0))])).log_probs
+    assert torch.isfinite(log_probs).all() and log_probs[:, (sure + 1) % 3].max() < -100
+    log_probs.sum().backward()
+    assert all(torch.isfinite(p.grad).all() for p in model.parameters() if p.grad is not None)
 
 
 def test_the_trees_read_the_joined_row_and_then_the_most_telling(encoder: Any, rows: Any, to_batch: Any):
@@ -110,13 +133,13 @@ def test_a_run_fits_the_trees_on_held_out_claims_and_keeps_them(tmp_path: Path, 
     from adjudge.data.kgat import write_examples
 
     fitted = []
-    fit = Bevers.fit_held_out
+    fit = BEVERS.fit_held_out
 
-    def note(self: Bevers, features: Any, gold: Any, seed: int) -> Any:
+    def note(self: BEVERS, features: Any, gold: Any, seed: int) -> Any:
         fitted.append((features, gold, seed))
         return fit(self, features, gold, seed)
 
-    monkeypatch.setattr(Bevers, "fit_held_out", note)
+    monkeypatch.setattr(BEVERS, "fit_held_out", note)
     for name, count in (("train", 90), ("dev", 12), ("test", 12)):
         write_examples(tmp_path / f"{name}.jsonl", toy_examples(count, f"{name} claim"))
     settings = settings_from(

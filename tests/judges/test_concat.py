@@ -7,13 +7,13 @@ import torch
 
 from adjudge.encoders.backbone import Backbone
 from adjudge.encoders.batch import ModelOutput
-from adjudge.judges.concat import Concat
+from adjudge.judges.concat import Concatenation
 from adjudge.judges.registry import KINDS, import_object
 
 
-def build(encoder: Any, dropout: float = 0.0, classes: int = 3) -> Concat:
+def build(encoder: Any, dropout: float = 0.0, classes: int = 3) -> Concatenation:
     torch.manual_seed(0)
-    return Concat(Backbone(encoder), classes=classes, dropout=dropout).eval()
+    return Concatenation(Backbone(encoder), classes=classes, dropout=dropout).eval()
 
 
 def test_the_verdict_is_a_softmax_over_the_rows_state(encoder: Any, rows: Any, to_batch: Any):
@@ -47,7 +47,7 @@ def test_dropout_acts_in_training_only(encoder: Any, rows: Any, to_batch: Any):
     assert not torch.equal(model(batch).log_probs, model(batch).log_probs)
 
 
-@pytest.mark.parametrize("kind", ["kgat", "mixture", "concat", "gear"])
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("classes", [2, 4])
 def test_any_number_of_classes_will_do(kind: str, classes: int, encoder: Any, rows: Any, to_batch: Any):
     model = import_object(KINDS[kind])(Backbone(encoder), classes=classes).eval()

@@ -8,18 +8,10 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from adjudge.config import ModelSettings, RunSettings, merge
+from adjudge.judges.registry import KINDS
 
 NOT_OF_A_MODEL = ("backbone", "init")
 """Model settings that are no property of a kind: the grid or all runs have them."""
-
-NAMES = {
-    "kgat": "KGAT",
-    "mixture": "mixture",
-    "concat": "concatenation",
-    "gear": "GEAR",
-    "bevers": "BEVERS",
-}
-"""What a reader calls a kind."""
 
 
 class ModelEntry(BaseModel):
@@ -71,6 +63,10 @@ def model_name(settings: ModelSettings, selector: str | None = None) -> str:
 
 
 def display_name(model: str) -> str:
-    """What a reader calls a model: ``GEAR (layers 3)``."""
+    """What a reader calls a model: ``GEAR (layers 3)``, its kind by the class in the registry.
+
+    A name in capitals stays as it is, other names are words: ``Mixture`` reads ``mixture``.
+    """
     kind, space, options = model.partition(" ")
-    return NAMES.get(kind, kind) + space + options
+    _, _, name = KINDS.get(kind, kind).rpartition(":")
+    return (name if name.isupper() else name.lower()) + space + options

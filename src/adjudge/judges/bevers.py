@@ -24,7 +24,7 @@ SENTENCES = 5
 Reading = Literal["both", "single", "joined"]
 
 
-class Bevers(nn.Module):
+class BEVERS(nn.Module):
     """P(y | row) = softmax(W h_row) for the row of each sentence and for the row of all of them.
 
     - ``single``: P(y) = Σ_n P(n) P(y | n), P(n) ∝ 1 − P(neutral | n): a sentence that says nothing decides nothing;

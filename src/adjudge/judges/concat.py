@@ -10,7 +10,7 @@ from adjudge.encoders.batch import Batch, ModelOutput
 from adjudge.encoders.dropout import Dropout
 
 
-class Concat(nn.Module):
+class Concatenation(nn.Module):
     """P(y) = softmax(W h), h the state of one sequence that holds the claim and its evidence."""
 
     one_row = True

@@ -8,11 +8,12 @@ from typing import Any
 KINDS = {
     "kgat": "adjudge.judges.kgat:KGAT",
     "mixture": "adjudge.judges.mixture:Mixture",
-    "concat": "adjudge.judges.concat:Concat",
+    "concat": "adjudge.judges.concat:Concatenation",
     "gear": "adjudge.judges.gear:GEAR",
-    "bevers": "adjudge.judges.bevers:Bevers",
+    "bevers": "adjudge.judges.bevers:BEVERS",
 }
-"""The heads of row models: ``[model] kind`` → ``module:Class``.
+"""The heads of row models: ``[model] kind`` → ``module:Class``. Reports spell a kind as its class is called: capitals
+as they stand, other names in small letters.
 
 A head is an ``nn.Module`` made by ``Class(backbone, classes, dropout, **options)`` that keeps its ``backbone`` and
 turns a ``Batch`` into a ``ModelOutput``. ``one_row`` says that one row holds all evidence of a claim, ``pads_rows``
