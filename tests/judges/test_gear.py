@@ -118,6 +118,19 @@ def test_every_parameter_learns(encoder: Any, rows: Any, to_batch: Any):
             assert parameter.grad is not None and parameter.grad.abs().sum() > 0, name
 
 
+@pytest.mark.parametrize("size", [0.0, 300.0])
+def test_gradients_are_finite_at_the_extremes(size: float, encoder: Any, rows: Any, to_batch: Any):
+    model = build(encoder)
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if not name.startswith("backbone."):
+                parameter.mul_(size)  # 0: every softmax is flat; 300: each is all but one-hot
+    log_probs = model(to_batch([rows(0, (3, 9), (3, 4)), rows(1, (2, 0))])).log_probs
+    assert torch.isfinite(log_probs).all()
+    log_probs.sum().backward()
+    assert all(torch.isfinite(p.grad).all() for p in model.parameters() if p.grad is not None)
+
+
 def test_cached_states_give_the_same_verdicts(tmp_path: Any):
     model = make_model(kind="gear", freeze_layers=1)
     model.module.eval()

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import math
 import random
 from pathlib import Path
 
 import pytest
 
 from adjudge.judges.folder import load_judge
+from adjudge.judges.list_t5 import verdict_text
 from adjudge.retrieval.list_t5 import _Positions, list_text
 from adjudge.retrieval.selectors import load_selector
 from adjudge.types import FEVER_LABELS, Evidence, Example
@@ -65,4 +67,10 @@ def test_a_random_model_judges_from_the_list(folder: Path):
         assert verdict.label in FEVER_LABELS.names
         assert sum(verdict.probabilities.values()) == pytest.approx(1)
         assert verdict.label == max(verdict.probabilities, key=verdict.probabilities.__getitem__)
+        text = verdict_text(Example(1, verdict.claim, verdict.evidence))
+        [scores] = judge.model.score(
+            [text], [[judge.model.encode(w) for w in ("supports", "refutes", "not enough info")]]
+        )
+        written = [math.exp(score) for score in scores]  # P(label) ∝ P(its name in small letters | text)
+        assert list(verdict.probabilities.values()) == pytest.approx([p / sum(written) for p in written])
     assert len(verdicts[0].evidence) == 5 and verdicts[1].reason == "no evidence was given"
