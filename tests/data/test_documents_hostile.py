@@ -25,6 +25,7 @@ from adjudge.data.documents import (
     walk,
 )
 from adjudge.errors import DataError
+from limits import files_left
 from office import BOOK, book
 
 MEMORY = """
@@ -178,6 +179,18 @@ def test_a_file_that_vanishes_after_the_walk_is_reported(tmp_path: Path) -> None
         (tmp_path / "b.txt").unlink(missing_ok=True)
     assert len(found) == 1
     assert ["No such file" in problem.message for problem in problems] == [True]
+
+
+@pytest.mark.parametrize("step", ["listing", "reading"])
+def test_no_document_is_left_out_because_too_many_files_are_open(tmp_path: Path, step: str) -> None:
+    (tmp_path / "a.txt").write_text("Apples are red.")
+    problems: list[Problem] = []
+    files = walk(tmp_path, problems.append)
+    if step == "reading":
+        file = next(files)
+    with files_left(0), pytest.raises(OSError, match="Too many open files"):
+        list(files if step == "listing" else read_pages(file, problems.append))
+    assert problems == []
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")

@@ -11,7 +11,7 @@ from adjudge.cli.app import APP_SETTINGS, app
 from adjudge.data.text import without_controls
 from adjudge.errors import AdjudgeError, DiskFull
 from adjudge.io.signals import tidy_when_terminated
-from adjudge.io.temporary import is_disk_full
+from adjudge.io.system import is_disk_full
 
 __all__ = ["app", "main"]
 

@@ -15,7 +15,8 @@ from pathlib import Path
 from adjudge.data.records import Download, DownloadFile, PathLike
 from adjudge.errors import DiskFull, DownloadError
 from adjudge.io.files import sha256, write_text
-from adjudge.io.temporary import is_disk_full, sweep, temporary_folder
+from adjudge.io.system import is_disk_full
+from adjudge.io.temporary import sweep, temporary_folder
 
 DownloadProgress = Callable[[str, int, int | None], None]
 """Called with the file's name, the bytes it has and the bytes it will have, where the server says."""

@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, cast
 import msgspec
 
 from adjudge.errors import ConfigError, DataError
+from adjudge.io.system import name_file
 from adjudge.io.temporary import temporary_file
 
 DAMAGED_GZIP = (EOFError, gzip.BadGzipFile, zlib.error)
@@ -33,7 +34,7 @@ def open_bytes(path: Path) -> Iterator[BinaryIO]:
         raise DataError(f"{path}: no such file.") from None
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror}).") from None
-    with raw:
+    with raw, name_file(path):
         if raw.peek(2)[:2] == b"\x1f\x8b":
             with gzip.open(raw, "rb") as unpacked:
                 yield cast(BinaryIO, unpacked)
@@ -88,5 +89,5 @@ def write_json(path: Path, value: Any) -> None:
 
 def sha256(path: Path) -> str:
     """The SHA-256 of a file as it lies on disk, in hexadecimal."""
-    with open(path, "rb") as stream:
+    with name_file(path), open(path, "rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

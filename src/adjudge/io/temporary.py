@@ -6,7 +6,6 @@ next command at the same place can tell what a killed one left (:func:`sweep`) f
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import secrets
@@ -18,18 +17,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from adjudge.errors import AdjudgeError, ConfigError, DiskFull
+from adjudge.io.system import is_disk_full, name_file
 
 _NAME = re.compile(r"\..+\.[0-9a-f]{8}\.tmp")
-_NUMBER = re.compile(r"\(os error (\d+)\)|Os \{ code: (\d+)")
-_FULL = tuple(getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EFBIG") if hasattr(errno, name))
-
-
-def is_disk_full(error: Exception) -> bool:
-    """Whether the reason is that there is no room, on the disk or for the user."""
-    if isinstance(error, OSError):
-        return error.errno in _FULL
-    error_code = _NUMBER.search(str(error))  # libraries in Rust hide what the system said in their text
-    return error_code is not None and int(error_code[1] or error_code[2]) in _FULL
 
 
 @contextmanager
@@ -50,7 +40,7 @@ def temporary_file(path: Path) -> Iterator[Path]:
     """A new file that takes the name ``path`` when the block ends without an error, in the mode of the user's umask."""
     refuse_special(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with report_full_disk(path):
+    with report_full_disk(path), name_file(path):
         temporary, handle = _create(path)
         try:
             mode = stat.S_IMODE(os.fstat(handle).st_mode)

@@ -36,6 +36,7 @@ from adjudge.errors import ConfigError, MissingExtra
 from adjudge.io.digests import digest_of
 from adjudge.io.files import sha256, write_json
 from adjudge.io.jsonl import decode_object
+from adjudge.io.system import unusable
 from adjudge.judges.calibrated import CALIBRATION, load_calibrated
 from adjudge.judges.protocol import Judge
 from adjudge.judges.registry import LOADERS, PACKAGE_MODELS, RULES, import_object
@@ -161,7 +162,7 @@ def read_folder(folder: Path, expected: ModelType = "judge") -> StoredModel:
     except (OSError, ValueError, KeyError, SafetensorError) as error:
         if isinstance(error, ConfigError):
             raise
-        raise ConfigError(f"{folder}: damaged model ({error}).") from None
+        raise ConfigError(f"{folder}: {unusable('model', error)}.") from None
     return StoredModel(folder, metadata, encoder, tokenizer, tensors)
 
 
@@ -276,7 +277,7 @@ def load_light_model(folder: Path, precision: str) -> Judge | None:
     try:
         _check_files(folder, metadata)
     except OSError as error:
-        raise ConfigError(f"{folder}: damaged model ({error}).") from None
+        raise ConfigError(f"{folder}: {unusable('model', error)}.") from None
     base = metadata.base
     if base is not None:
         _check_base(folder, base)

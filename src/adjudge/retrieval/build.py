@@ -23,6 +23,7 @@ from adjudge.data.documents import (
 from adjudge.data.documents.files import MAX_PROBLEMS
 from adjudge.errors import DataError
 from adjudge.io.files import sha256
+from adjudge.io.system import is_limit
 from adjudge.retrieval.embedding import (
     VectorBuild,
     Vectors,
@@ -34,10 +35,13 @@ from adjudge.retrieval.embedding import (
 from adjudge.retrieval.index import Writer, compact
 from adjudge.retrieval.progress import IndexReport, Meter, ProgressCallback
 from adjudge.retrieval.storage import (
+    MANIFEST,
     IndexedFile,
+    IndexUnusable,
     Manifest,
     next_generation,
     open_for_writing,
+    read_manifest,
     read_sources,
     report_damage,
     write_manifest,
@@ -256,9 +260,12 @@ def _carry_out(
 
 
 def _read(file: SourceFile, label: str, writer: Writer, report: ProblemReport, meter: Meter) -> IndexedFile:
-    digest = _digest(file)
-    if digest is None:
-        raise Unreadable(Problem(file.source, "cannot be read."))
+    try:
+        digest = sha256(file.path)
+    except OSError as error:
+        if is_limit(error):
+            raise
+        raise Unreadable(Problem(file.source, f"cannot be read ({error.strerror}).")) from None
     pages = sentences = 0
     first = writer.numbers
     problems: list[Problem] = []
@@ -302,7 +309,9 @@ def _removed_sources(known: dict[str, IndexedFile], sources: dict[str, IndexedFi
 def _digest(file: SourceFile) -> str | None:
     try:
         return sha256(file.path)
-    except OSError:
+    except OSError as error:
+        if is_limit(error):
+            raise
         return None
 
 
@@ -310,7 +319,7 @@ def _digest(file: SourceFile) -> str | None:
 def _generation(
     out: Path, current: str, copy: bool = True, numbers: int = 0
 ) -> Iterator[tuple[Path, Writer]]:
-    """A new generation to write in; removed again when the block fails, otherwise the old one is."""
+    """A new generation to write in; removed again when the block fails before it is named, otherwise the old one is."""
     folder = next_generation(out, current, copy)
     writer: Writer | None = None
     try:
@@ -320,10 +329,19 @@ def _generation(
     except BaseException:
         if writer is not None:
             writer.abandon()
-        shutil.rmtree(folder, ignore_errors=True)
+        if not _is_named(out, folder.name):
+            shutil.rmtree(folder, ignore_errors=True)
         raise
     if current:
         shutil.rmtree(out / current, ignore_errors=True)  # searches that have it open keep it open
+
+
+def _is_named(out: Path, generation: str) -> bool:
+    """Whether the manifest names a generation: the disk may fail, or the user interrupt, right after that step."""
+    try:
+        return read_manifest(out).generation == generation
+    except IndexUnusable:
+        return (out / MANIFEST).exists()  # which cannot be read now; the next build removes what is too much
 
 
 def _full_path(path: str | os.PathLike[str]) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import msgspec
 
 from adjudge.errors import ConfigError, DiskFull
-from adjudge.io.temporary import is_disk_full
+from adjudge.io.system import is_disk_full, system_reason
 from adjudge.retrieval.analysis import bracket_of, index_text, name_of
 from adjudge.retrieval.context import contexts
 from adjudge.retrieval.parts import PARTS, open_part
@@ -22,6 +22,7 @@ from adjudge.retrieval.storage import (
     IndexUnusable,
     Manifest,
     check_name,
+    damage_message,
     read_manifest,
     read_sources,
     report_damage,
@@ -146,12 +147,13 @@ class Index:
                 reason = error  # a build may have replaced the generation just now: look again
         if isinstance(reason, PermissionError) or "PermissionDenied" in str(reason):
             raise IndexUnusable(f"{path}: cannot be read (permission denied). Ask its owner for access.")
-        raise IndexUnusable(f"{path}: damaged index ({reason}). Delete the folder and index again.")
+        raise IndexUnusable(damage_message(path, reason))
 
     @classmethod
     def unpublished(cls, path: Path, folder: Path) -> Index:
         """A generation that no manifest names yet, its documents committed."""
-        return cls(path, Manifest(), open_part(folder / "pages"), open_part(folder / "sentences"))
+        with report_damage(path):
+            return cls(path, Manifest(), open_part(folder / "pages"), open_part(folder / "sentences"))
 
     def search_pages(self, query: tantivy.Query, limit: int) -> list[PageHit]:
         """The best pages for a query over the page schema."""
@@ -322,8 +324,8 @@ class Writer:
             if free < 2 * WRITER_MEMORY or is_disk_full(error):
                 raise DiskFull(self._folder.parent, f"{free / 1e6:,.1f} MB free") from None
             raise IndexUnusable(
-                f"{self._folder.parent}: cannot be written ({error}). It is as it was before. See whether the disk "
-                "is in order, and index again."
+                f"{self._folder.parent}: cannot be written ({system_reason(error) or error}). It is as it was before. "
+                "See whether the disk is in order and no limit is reached (ulimit -a), and index again."
             ) from None
 
 
@@ -336,8 +338,8 @@ def compact(folder: Path) -> None:
     fresh = folder / "compact"
     for part in PARTS:
         (fresh / part).mkdir(parents=True)
-    writer = Writer(fresh)
     with report_damage(folder.parent):
+        writer = Writer(fresh)
         for page, sentences in Index.unpublished(folder.parent, folder).all_pages():
             writer.write(page, sentences)
     writer.commit()

@@ -29,7 +29,8 @@ from adjudge.data.documents import Problem, printable
 from adjudge.errors import AdjudgeError, DataError
 from adjudge.io.files import write_atomic
 from adjudge.io.jsonl import BAD_JSON
-from adjudge.io.temporary import is_disk_full, report_full_disk
+from adjudge.io.system import is_disk_full, system_reason, unusable
+from adjudge.io.temporary import report_full_disk
 from adjudge.retrieval.parts import PANIC
 
 FORMAT = "adjudge-index"
@@ -156,7 +157,8 @@ def read_sources(folder: Path) -> dict[str, IndexedFile]:
         with open(folder / SOURCES, "rb") as stream:
             return {source.source: source for source in map(decode, stream)}
     except (OSError, *BAD_JSON) as error:
-        raise IndexUnusable(f"{folder / SOURCES}: damaged ({error}). Index the documents again.") from None
+        advice = "" if system_reason(error) else " Index the documents again."
+        raise IndexUnusable(f"{folder / SOURCES}: {unusable('', error)}.{advice}") from None
 
 
 def write_sources(folder: Path, sources: Iterable[IndexedFile]) -> None:
@@ -199,14 +201,20 @@ def report_damage(path: Path) -> Iterator[None]:
     except (ValueError, LookupError, RuntimeError, msgspec.MsgspecError) as error:
         if isinstance(error, AdjudgeError) or is_disk_full(error):
             raise
-        raise IndexUnusable(_damaged(path, error)) from None
+        raise IndexUnusable(damage_message(path, error)) from None
     except BaseException as error:
         if type(error).__name__ != PANIC:
             raise
-        raise IndexUnusable(_damaged(path, error)) from None
+        raise IndexUnusable(damage_message(path, error)) from None
 
 
-def _damaged(path: Path, error: BaseException) -> str:
+def damage_message(path: Path, error: BaseException) -> str:
+    """What is said of an index that cannot be used: to delete it only where its files are not what was written."""
+    if (reason := system_reason(error)) is not None:
+        return (
+            f"{path}: cannot be read or written ({reason}). It is as it was before, and may well be whole: see to the "
+            "disk, or to the limit that was reached, and try again."
+        )
     return f"{path}: damaged index ({error}). Delete the folder and index again."
 
 

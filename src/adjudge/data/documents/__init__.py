@@ -15,6 +15,7 @@ from pathlib import Path
 from adjudge.data.documents.files import Problem, ProblemReport, SourceFile, printable, walk
 from adjudge.data.documents.kinds import SUFFIXES, TYPES, DocumentType, load_reader
 from adjudge.errors import AdjudgeError, DataError, MissingExtra
+from adjudge.io.system import is_limit
 from adjudge.types import Page
 
 __all__ = [
@@ -80,6 +81,8 @@ def read_pages(file: SourceFile, report: ProblemReport) -> Iterator[Page]:
     try:
         yield from _bounded(load_reader(file.kind).read_pages(file, report), file.size)
     except OSError as error:
+        if is_limit(error):  # which is not the document's fault, and would leave out any other as well
+            raise
         reason = "has gone" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
         raise Unreadable(Problem(file.source, f"{reason}.")) from None
     except Unreadable:

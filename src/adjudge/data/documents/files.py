@@ -14,6 +14,7 @@ from typing import IO
 
 from adjudge.data.documents.kinds import SUFFIXES, DocumentType, suffix_of
 from adjudge.errors import DataError
+from adjudge.io.system import is_limit
 
 MAX_PROBLEMS = 100
 """Bad records of one file that are named; the others are counted."""
@@ -169,6 +170,8 @@ def _walk_folder(root: Path, label: str, report: ProblemReport, exclude: Path | 
             with os.scandir(folder) as scan:
                 entries = sorted(scan, key=lambda entry: entry.name)
         except OSError as error:
+            if is_limit(error):
+                raise
             report(Problem(_short(folder), f"cannot be listed ({error.strerror})."))
             continue
         below = []
