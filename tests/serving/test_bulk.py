@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -232,6 +233,29 @@ def test_a_part_of_other_claims_is_refused(verifier: Verifier, claims: Path, tmp
     others.write_text("".join(lines[:32]))
     with pytest.raises(DataError, match="00000001.jsonl: .* has fewer claims"):
         verify_file(verifier, BulkJob(others, tmp_path / "v.jsonl"))
+
+
+@pytest.mark.parametrize("damage", ["digit", "label", "checksum lost"])
+def test_verdicts_that_a_disk_changed_are_made_again(
+    verifier: Verifier, claims: Path, tmp_path: Path, damage: str
+) -> None:
+    verify_file(verifier, BulkJob(claims, tmp_path / "whole.jsonl"))
+    folder = interrupt(verifier, claims, tmp_path / "v.jsonl", 64)
+    part = folder / "00000001.jsonl"
+    content = part.read_text()
+    if damage == "digit":  # one bit of a probability: 0.1 → 0.3, 0.2 → 0.0, …
+        digit = re.search(r'"[A-Z ]+":0\.(\d)', content)
+        assert digit is not None
+        part.write_text(f"{content[: digit.start(1)]}{int(digit[1]) ^ 2}{content[digit.end(1) :]}")
+    elif damage == "label":
+        label = "SUPPORTS" if '"label":"SUPPORTS"' in content else "REFUTES"
+        part.write_text(content.replace(f'"label":"{label}"', '"label":"NOT ENOUGH INFO"', 1))
+    else:
+        part.with_suffix(".sha256").unlink()
+    report = verify_file(verifier, BulkJob(claims, tmp_path / "v.jsonl"))
+    assert report.resumed == 32
+    assert (tmp_path / "v.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+    assert names(tmp_path) == ["v.jsonl"]
 
 
 def test_two_jobs_do_not_write_one_file(verifier: Verifier, claims: Path, tmp_path: Path) -> None:

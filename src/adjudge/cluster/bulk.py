@@ -24,14 +24,21 @@ from adjudge.cluster.connection import (
     inspect_node,
     shared_marker,
 )
-from adjudge.data.verdicts import write_verdicts
 from adjudge.errors import AdjudgeError, ConfigError
 from adjudge.io.files import write_atomic
 from adjudge.judges.registry import PACKAGE_MODELS
 from adjudge.retrieval.protocol import Retriever
 from adjudge.retrieval.retriever import IndexRetriever
 from adjudge.retrieval.selectors import NAMES
-from adjudge.serving.bulk import BulkJob, BulkReport, Parts, job_definition, judge_window, verdicts_path
+from adjudge.serving.bulk import (
+    BulkJob,
+    BulkReport,
+    Parts,
+    has_part,
+    job_definition,
+    judge_window,
+    write_part,
+)
 from adjudge.serving.settings import VerifierSettings
 from adjudge.serving.verifier import Verifier
 from adjudge.types import Claim
@@ -173,15 +180,15 @@ class VerifyWorker:
         return ""
 
     def _judge(self, index: int) -> None:
-        path = verdicts_path(self.task.folder, index)
-        if path.exists():  # of a worker that was lost since
+        if has_part(self.task.folder, index):  # of a worker that was lost since
             return
         import torch
 
         torch.set_num_threads(self.task.resources.cpus)
         verifier = self.verifier = self.verifier or self._make_verifier()
         claims = msgspec.json.decode(_claims_path(self.task.folder, index).read_bytes(), type=list[Claim])
-        write_verdicts(path, judge_window(verifier, claims, verifier.retriever(), self.task.inject_gold))
+        verdicts = judge_window(verifier, claims, verifier.retriever(), self.task.inject_gold)
+        write_part(self.task.folder, index, verdicts)
 
     def _make_verifier(self) -> Verifier:
         check_node(self.expected)

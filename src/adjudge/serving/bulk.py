@@ -4,6 +4,7 @@ Beside ``out`` stands, until the job is done, the folder ``out.parts``:
 
     job.json          what the verdicts depend on: model, corpus, selector, k, …
     00000007.jsonl    the verdicts on a window of claims; the file is there whole or not at all
+    00000007.sha256   its checksum, there before it: verdicts that a disk has changed since are made again
 
 Windows depend on the positions of the claims in the file alone. So a job ends in the same file however often it was
 interrupted, and whether it runs here or on a cluster (:mod:`adjudge.cluster.bulk`).
@@ -11,6 +12,7 @@ interrupted, and whether it runs here or on a cluster (:mod:`adjudge.cluster.bul
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -25,10 +27,10 @@ from filelock import FileLock, Timeout
 
 from adjudge.data.formats import read_claim_texts, read_claims
 from adjudge.data.records import PathLike
-from adjudge.data.verdicts import read_verdicts, write_verdicts
+from adjudge.data.verdicts import read_verdicts, verdict_record
 from adjudge.errors import AdjudgeError, ConfigError, DataError
 from adjudge.io.chunks import chunks
-from adjudge.io.files import open_bytes, refuse_replacing, write_atomic, write_json
+from adjudge.io.files import open_bytes, refuse_replacing, sha256, write_atomic, write_json, write_text
 from adjudge.io.jsonl import BAD_JSON
 from adjudge.io.temporary import sweep
 from adjudge.retrieval.pipeline import WINDOW
@@ -180,6 +182,26 @@ def verdicts_path(folder: Path, index: int) -> Path:
     return folder / f"{index:08d}.jsonl"
 
 
+def write_part(folder: Path, index: int, verdicts: Iterable[Verdict]) -> None:
+    """Write the verdicts on a window, and their checksum before them."""
+    content = b"".join(msgspec.json.encode(verdict_record(verdict)) + b"\n" for verdict in verdicts)
+    write_text(_checksum_path(folder, index), hashlib.sha256(content).hexdigest())
+    with write_atomic(verdicts_path(folder, index)) as stream:
+        stream.write(content)
+
+
+def has_part(folder: Path, index: int) -> bool:
+    """Whether the verdicts on a window are there as they were written."""
+    part, checksum = verdicts_path(folder, index), _checksum_path(folder, index)
+    if not (part.exists() and checksum.exists()):
+        return False
+    return checksum.read_bytes() == sha256(part).encode()
+
+
+def _checksum_path(folder: Path, index: int) -> Path:
+    return verdicts_path(folder, index).with_suffix(".sha256")
+
+
 class Parts:
     """The verdicts of a job, window by window, in its folder; ``answers`` counts them."""
 
@@ -233,11 +255,11 @@ class Parts:
         write_json(path, definition)
 
     def missing(self) -> Iterator[tuple[int, list[Claim]]]:
-        """(number, claims) of the windows without verdicts; the others are checked and counted."""
+        """(number, claims) of the windows without whole verdicts; the others are checked and counted."""
         self.windows = 0
         for index, window in enumerate(chunks(self.job.read_claims(), WINDOW)):
             self.windows += 1
-            if self.path(index).exists():
+            if has_part(self.folder, index):
                 self._check(index, window)
                 self.count(index)
                 self.resumed += len(window)
@@ -255,7 +277,7 @@ class Parts:
 
     def write(self, index: int, verdicts: list[Verdict]) -> None:
         """Add the verdicts of a window."""
-        write_verdicts(self.path(index), verdicts)
+        write_part(self.folder, index, verdicts)
         self._count(verdicts)
 
     def count(self, index: int) -> None:
