@@ -5,8 +5,9 @@
 
 The corpus is written as files of the wiki dump, as a user would have it, and both sides read those files.
 Queries take turns between the two. Each side indexes in a process of its own, so that its peak memory is
-its own; `adjudge_tenth` is the same on a tenth of the corpus, to show what memory does as it grows, and
-`adjudge_update` brings the index up to date after one of the corpus's files has changed.
+its own; `adjudge_tenth` is the same on a tenth of the corpus, to show what memory does as it grows.
+`adjudge_addition` brings the index up to date after a file was added, `adjudge_update` after one of its files has
+changed, which writes the text part of the index anew (what is removed must not count in the scores).
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ from harness import resident_mb
 from stand_in import CENTRES, MadeUpVectors
 
 PAGES_PER_FILE = 20_000
+ADDED = 50_000
+"""Sentences of a file that is added."""
 AIM_P95_MS = 25.0
 
 
@@ -130,9 +133,15 @@ def build_here(side: str, corpus: Path, out: Path) -> None:
     print(json.dumps({"seconds": seconds, "cpu_seconds": cpu_seconds, "peak_rss_mb": resident_mb()}))
 
 
+def add_a_file(corpus: Path, seed: int) -> int:
+    """A file more, of pages that the corpus does not have; how many sentences those are."""
+    write_pages(corpus / "wiki-added.jsonl", list(iter_pages(seed + 2, ADDED)))
+    return ADDED
+
+
 def change_a_file(corpus: Path, seed: int) -> int:
     """Give the last file pages that the corpus does not have; how many sentences those are."""
-    file = max(corpus.glob("wiki-*.jsonl"))
+    file = max(corpus.glob("wiki-[0-9]*.jsonl"))
     count = sum(len(page.sentences) for page in read_pages(file))
     write_pages(file, list(iter_pages(seed + 1, count)))
     return count
@@ -182,11 +191,14 @@ def run(
         for kind, values in zip(("", "cpu_"), zip(*times, strict=True), strict=True):
             shares = {f"{kind}p{share}_ms": percentile(values, share / 100) for share in (50, 95)}
             sides[side] |= shares
+    added = add_a_file(folder / "full", seed)
+    sides["adjudge_addition"] = measure_build("adjudge", folder / "full", index, added)
     changed = change_a_file(folder / "full", seed)
     sides["adjudge_update"] = measure_build("adjudge", folder / "full", index, changed)
     p95 = sides["adjudge"]["p95_ms"]
     return {
         "sentences": sentences,
+        "added_sentences": added,
         "changed_sentences": changed,
         "queries": len(claims),
         "k": k,

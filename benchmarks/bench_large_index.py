@@ -9,8 +9,8 @@ with every fourth word left out, each asked for by itself: embedded, searched fo
 Printed for `lexical` and `fusion`, which take turns: milliseconds a claim by the clock and of the processor; the same
 for the search by vectors alone, every row compared (`exact`) and by signs first (`signs`), with the recall@50 of the
 latter; then the memory held after the last claim, of which what is mapped from files can be given back. Then for
-indexing, and for bringing the index up to date after one file has changed, each in a process of its own: seconds by the
-clock and of the processor, megabytes on disk, peak resident memory.
+indexing, and for bringing the index up to date after a file was added and after one has changed, each in a process of
+its own: seconds by the clock and of the processor, megabytes on disk, peak resident memory.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ import numpy as np
 
 from adjudge.encoders.embedder import load_embedder
 from adjudge.retrieval import EvidencePipeline, Index, load_selector, open_retriever
-from bench_index_search import change_a_file, measure_build, queries_from, table, write_corpus
+from bench_index_search import add_a_file, change_a_file, measure_build, queries_from, table, write_corpus
 from harness import machine
 
 SEED = 7
@@ -97,10 +97,13 @@ def run(sentences: int, claims: int, side: str, folder: Path) -> dict[str, Any]:
     texts = queries_from(corpus, claims + WARM_UP, SEED)
     sides = {side: measure_build(side, corpus, path, sentences)}
     searched = measure(Index.open(path), texts)
+    added = add_a_file(corpus, SEED)
+    sides[f"{side}, addition"] = measure_build(side, corpus, path, added)
     changed = change_a_file(corpus, SEED)
     sides[f"{side}, update"] = measure_build(side, corpus, path, changed)
-    print(f"{changed:,} of {sentences:,} sentences changed.\n{table({'sides': sides})}")
-    return {"sentences": sentences, "changed_sentences": changed, "sides": sides, "search": searched}
+    counts = {"sentences": sentences, "added_sentences": added, "changed_sentences": changed}
+    print(f"{json.dumps(counts)}\n{table({'sides': sides})}")
+    return counts | {"sides": sides, "search": searched}
 
 
 def main() -> None:
