@@ -12,7 +12,7 @@ import secrets
 import shutil
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -87,6 +87,27 @@ def temporary_folder(path: Path) -> Iterator[Path]:
                 os.close(handle)
 
 
+@contextmanager
+def discarding(path: Path) -> Iterator[Callable[[], None]]:
+    """A function that takes a folder's name from it; its files go at the end of the block, or when they are swept up.
+
+    It needs no room, so that a full disk can be given some.
+    """
+    hidden = _hidden(path)
+
+    def discard() -> None:
+        with suppress(FileNotFoundError):
+            os.replace(path, hidden)
+
+    try:
+        yield discard
+    finally:
+        if hidden.is_symlink():
+            hidden.unlink()
+        else:
+            shutil.rmtree(hidden, ignore_errors=True)
+
+
 def sweep(folder: Path, name: str = "") -> None:
     """Remove what killed processes left in a folder, of ``name`` or of any; what is being written stays."""
     with suppress(OSError):
@@ -107,9 +128,13 @@ def allocate(path: Path, size: int) -> None:
             stream.write(block[:left])
 
 
+def _hidden(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+
+
 def _create(path: Path, folder: bool = False) -> tuple[Path, int]:
     while True:
-        temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+        temporary = _hidden(path)
         if folder:
             temporary.mkdir()
             try:
@@ -124,6 +149,8 @@ def _create(path: Path, folder: bool = False) -> tuple[Path, int]:
 
 
 def _remove_abandoned(entry: Path) -> None:
+    if entry.is_symlink():  # of a folder that was discarded
+        entry.unlink(missing_ok=True)
     if sys.platform == "win32" and entry.is_dir():
         return
     with suppress(OSError):

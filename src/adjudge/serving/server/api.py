@@ -59,6 +59,7 @@ _MEANINGS = {
     429: "The queue is full; `Retry-After` says when to try again",
     503: "Loading or stopping; `Retry-After` says when to try again",
     504: "No answer in time",
+    507: "The server's disk is full",
 }
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -13,12 +15,13 @@ from typing import BinaryIO
 
 from adjudge.data.documents import SUFFIXES, Problem, printable
 from adjudge.data.documents.kinds import suffix_of
-from adjudge.io.temporary import sweep, temporary_file, temporary_folder
+from adjudge.errors import DiskFull
+from adjudge.io.temporary import discarding, report_full_disk, sweep, temporary_file, temporary_folder
 from adjudge.retrieval.index import Index
 from adjudge.retrieval.pipeline import EvidencePipeline
 from adjudge.retrieval.progress import IndexProgress, ProgressCallback
 from adjudge.serving.server.corpus import Corpus, stamp_of
-from adjudge.serving.server.faults import Conflict, Fault, NotFound, NotReady, TooLarge
+from adjudge.serving.server.faults import Conflict, Fault, NoRoom, NotFound, NotReady, TooLarge
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 MAX_NAME_BYTES = 200
@@ -112,7 +115,8 @@ class Corpora:
             if name.lower() in {other.lower() for other in self._corpora}:
                 raise Conflict(f"A corpus called {name!r} exists already. Choose another name.")
             folder = self._data_dir / name
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with _needing_room(name):
+                folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             corpus = self._add(Corpus(name, folder, uploaded=True))
             self._changed.notify()
         return corpus
@@ -121,9 +125,16 @@ class Corpora:
         """Remove an uploaded corpus with its documents, all of them or none."""
         corpus = self._own(name)
         # Not while it is being indexed, which would make its folder anew; and at once for all who look for it.
-        with _discarding(corpus.path) as remove, self._opening, self._changed:
+        with discarding(corpus.path) as remove, self._opening, self._changed:
+            try:
+                remove()
+            except OSError as error:
+                if error.errno not in (errno.EBUSY, errno.EXDEV):
+                    raise
+                raise Conflict(
+                    f"Corpus {name!r} is a file system of its own on the server: remove it there."
+                ) from None
             self._corpora.pop(name, None)
-            remove()
 
     def expect_documents(self, name: str, documents: Sequence[str]) -> None:
         """A fault unless an uploaded corpus can take documents of these names, all of them."""
@@ -138,7 +149,8 @@ class Corpora:
         corpus = self._own(name)
         check_document(document)
         size = 0
-        with temporary_folder(corpus.path) as folder:  # beside it: a corpus that goes is not made anew
+        # Beside it: a corpus that goes is not made anew.
+        with _needing_room(document), temporary_folder(corpus.path) as folder:
             with temporary_file(folder / document) as temporary, open(temporary, "wb") as out:
                 while chunk := stream.read(1 << 20):
                     size += len(chunk)
@@ -150,7 +162,7 @@ class Corpora:
             with self._changed:
                 if self._corpora.get(name) is not corpus or not corpus.path.is_dir():
                     raise NotFound(f"Corpus {name!r} was deleted before {document!r} was there.")
-                os.replace(folder / document, corpus.path / document)
+                _move_document(folder / document, corpus.path / document)
         self._request(corpus)
         return corpus
 
@@ -225,7 +237,7 @@ class Corpora:
 
     def _remove_again(self, corpus: Corpus) -> None:
         """Remove what indexing wrote into the folder of a corpus that is gone."""
-        with _discarding(corpus.path) as remove, self._changed:
+        with discarding(corpus.path) as remove, self._changed:
             if corpus.name not in self._corpora:
                 remove()
 
@@ -250,15 +262,24 @@ class Corpora:
 
 
 @contextmanager
-def _discarding(folder: Path) -> Iterator[Callable[[], None]]:
-    """A function that takes a folder's name from it; its files go at the end of the block, or at the next start."""
-    with temporary_folder(folder) as temporary:
+def _needing_room(what: str) -> Iterator[None]:
+    """Say of a full disk what was not kept, and not where the server keeps it."""
+    try:
+        with report_full_disk(Path(what)):
+            yield
+    except DiskFull:
+        raise NoRoom(f"{what}: not kept, since the server's disk is full.") from None
 
-        def remove() -> None:
-            with suppress(FileNotFoundError):
-                os.replace(folder, temporary / folder.name)
 
-        yield remove
+def _move_document(document: Path, target: Path) -> None:
+    """Give a whole document its place, which a link or a mount may have put on another file system."""
+    try:
+        os.replace(document, target)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        with temporary_file(target) as temporary:
+            shutil.copyfile(document, temporary)
 
 
 def free_name(path: Path, names: dict[str, Corpus]) -> str:

@@ -57,6 +57,12 @@ class TooLarge(Fault):
     status, code = 413, "too_large"
 
 
+class NoRoom(Fault):
+    """The server's disk is full."""
+
+    status, code = 507, "no_room"
+
+
 class WrongType(Fault):
     """Another content type than the one expected."""
 

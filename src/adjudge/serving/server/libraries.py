@@ -33,7 +33,7 @@ async def list_corpora(engine: EngineParameter) -> Response:
 
 
 @router.post(
-    "", status_code=201, response_model=CorpusRecord, responses=errors(409), summary="Create a corpus"
+    "", status_code=201, response_model=CorpusRecord, responses=errors(409, 507), summary="Create a corpus"
 )
 async def create_corpus(body: CorpusRequest, engine: EngineParameter) -> Response:
     """A new, empty corpus, to which documents can be added."""
@@ -46,7 +46,9 @@ async def show_corpus(name: Name, engine: EngineParameter) -> Response:
     return json_response(corpus_record(engine.library.get(name)))
 
 
-@router.delete("/{name}", status_code=204, responses=errors(404, 409), summary="Delete an uploaded corpus")
+@router.delete(
+    "/{name}", status_code=204, responses=errors(404, 409, 507), summary="Delete an uploaded corpus"
+)
 async def delete_corpus(name: Name, engine: EngineParameter) -> Response:
     """Remove a corpus that was created here, with its documents."""
     await anyio.to_thread.run_sync(engine.library.delete, name)
@@ -81,7 +83,7 @@ async def list_documents(
     "/{name}/documents",
     status_code=202,
     response_model=CorpusRecord,
-    responses=errors(404, 409),
+    responses=errors(404, 409, 507),
     summary="Add documents by a form",
 )
 async def add_documents(
@@ -102,7 +104,7 @@ async def add_documents(
     "/{name}/documents/{document}",
     status_code=202,
     response_model=CorpusRecord,
-    responses=errors(404, 409),
+    responses=errors(404, 409, 507),
     summary="Add or replace a document",
     openapi_extra={
         "requestBody": {
