@@ -1,4 +1,4 @@
-"""A file layer that fails: at the n-th change of the disk the process is killed, or finds the disk full.
+"""A file layer that fails: at the n-th change of the disk the process is killed, or finds the disk full or broken.
 
 Every call by which Python code changes files counts as a boundary, before and after it. What a library in Rust or C++
 writes by itself is reached by killing at random moments instead.
@@ -17,8 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-KINDS = ("before", "after", "torn", "full")
-"""Killed before a change, after it, in the middle of a write; or no room for it."""
+ERRORS = {"full": errno.ENOSPC, "broken": errno.EIO}
+"""No room for a change; a disk that fails at it."""
+KINDS = ("before", "after", "torn", *ERRORS)
+"""Killed before a change, after it, in the middle of a write; or an error of the system."""
 
 _CALLS: tuple[tuple[Any, str], ...] = (
     (os, "replace"),
@@ -33,7 +35,7 @@ _CALLS: tuple[tuple[Any, str], ...] = (
     (shutil, "copyfile"),
 )
 _FREE = ("rmdir", "unlink", "remove")
-"""What needs no room."""
+"""What needs no room; a disk that fails to remove leaves what it fails to remove."""
 
 
 @dataclass
@@ -72,10 +74,10 @@ class Faults:
         """Write to an open file: wholly, half and then killed, or not at all."""
         self.count += 1
         if self.count == self.at:
-            if self.kind == "full":
+            if self.kind in ERRORS:
                 stream.write(data[: len(data) // 2])
                 stream.flush()
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                raise self._error()
             if self.kind == "torn":
                 stream.write(data[: len(data) // 2])
             if self.kind == "after":
@@ -101,12 +103,15 @@ class Faults:
         self.count += 1
         if self.count != self.at or self.kind == "after":
             return self.count == self.at
-        if self.kind == "full":
+        if self.kind in ERRORS:
             if name not in _FREE:
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                raise self._error()
             return False
         self._kill()
         return True
+
+    def _error(self) -> OSError:
+        return OSError(ERRORS[self.kind], os.strerror(ERRORS[self.kind]))
 
     def _concerns(self, path: Any) -> bool:
         try:

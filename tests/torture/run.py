@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from faults import KINDS, Faults
+from faults import ERRORS, KINDS, Faults
 from works import WORKS, Work, leftovers
 
 from adjudge.errors import AdjudgeError
@@ -97,10 +97,10 @@ class Trials:
             self.ends[_name(status)] += 1
             if status == FAILED:
                 return "ended with an error that is not told in words"
-            if status == REFUSED and fault.kind != "full":
+            if status == REFUSED and fault.kind not in ERRORS:
                 return "was refused"
             if status == REFUSED and leftovers(folder):
-                return f"a full disk left {leftovers(folder)}"
+                return f"the disk's error left {leftovers(folder)}"
             if wrong := in_child_value(lambda: self._check(folder, final)):
                 return f"what was left: {wrong}"
             before = self.work.finished(folder)
@@ -126,8 +126,8 @@ class Trials:
         except (AdjudgeError, OSError) as error:
             if os.environ.get("TORTURE_VERBOSE"):
                 sys.stderr.write(f"{error}\n")
-            full = isinstance(error, OSError) and error.errno == 28
-            return REFUSED if full or isinstance(error, AdjudgeError) else FAILED
+            told = isinstance(error, OSError) and error.errno in ERRORS.values()
+            return REFUSED if told or isinstance(error, AdjudgeError) else FAILED
         if count is not None and faults is not None:
             count.write(str(faults.count))
         return FINISHED
