@@ -36,7 +36,7 @@ def main() -> None:
         if is_disk_full(error):
             _stop(f"{DiskFull(error.filename or 'the output', error.strerror or str(error))}")
         _stop(f"{error.filename or 'file'}: {error.strerror or error}.")
-    except (MemoryError, RuntimeError) as error:
+    except (MemoryError, RuntimeError, ImportError) as error:
         if not _is_memory_short(error):
             raise
         _stop(
@@ -50,9 +50,9 @@ def main() -> None:
 
 
 def _is_memory_short(error: Exception) -> bool:
-    """Whether the reason is that there is no memory; PyTorch says so in words alone."""
+    """Whether the reason is that there is no memory; PyTorch says so in words alone, and so does what loads it."""
     text = str(error)
-    phrases = ("not enough memory", "can't allocate memory", "out of memory")
+    phrases = ("not enough memory", "can't allocate memory", "out of memory", "failed to map segment")
     return isinstance(error, MemoryError) or any(phrase in text for phrase in phrases)
 
 

@@ -20,7 +20,16 @@ FULL = _numbers("ENOSPC", "EDQUOT", "EFBIG")
 LIMITS = _numbers("EMFILE", "ENFILE", "ENOMEM", "EAGAIN")
 """The process or the machine may not have more open files, memory or threads: no file is the reason."""
 DEVICES = _numbers(
-    "EIO", "ESTALE", "ENXIO", "ENODEV", "ENOTCONN", "ETIMEDOUT", "EREMOTEIO", "EHOSTDOWN", "EUCLEAN"
+    "EIO",
+    "ESTALE",
+    "ENXIO",
+    "ENODEV",
+    "ENOTCONN",
+    "ETIMEDOUT",
+    "EREMOTEIO",
+    "EHOSTDOWN",
+    "EUCLEAN",
+    "EBADMSG",
 )
 """A disk, or the network to it, does not answer as it should: what lies there may be whole."""
 
