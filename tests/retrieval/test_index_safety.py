@@ -151,6 +151,23 @@ def test_an_index_that_cannot_be_written_is_searched(tmp_path: Path) -> None:
         assert texts_for(tmp_path / "index", "apples") == ["Apples are red."]
 
 
+@pytest.mark.skipif(os.name != "posix", reason="modes as on POSIX")
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o027, 0o640), (0o077, 0o600)])
+def test_all_files_of_an_index_have_the_mode_of_the_umask(tmp_path: Path, umask: int, mode: int) -> None:
+    """Other users can search it where they may read the user's files; tantivy's lists were the user's alone."""
+    docs = write(tmp_path / "docs", a="Apples are red.", b="Pears are green.")
+    before = os.umask(umask)
+    try:
+        build_index([docs], tmp_path / "index", vectors=VectorSettings("tiny"))
+        first = {path.stat().st_mode & 0o777 for path in (tmp_path / "index").rglob("*.*") if path.is_file()}
+        write(docs, b="Pears are yellow.")
+        build_index([docs], tmp_path / "index", vectors=VectorSettings("tiny"))
+    finally:
+        os.umask(before)
+    files = [path for path in (tmp_path / "index").rglob("*") if path.is_file() and path.name != ".lock"]
+    assert first | {path.stat().st_mode & 0o777 for path in files} == {mode}
+
+
 def test_an_index_that_may_not_be_read_is_not_called_damaged(tmp_path: Path) -> None:
     build_index([write(tmp_path / "docs", a="Apples are red.")], tmp_path / "index")
     Index.open(tmp_path / "index")

@@ -17,7 +17,7 @@ from adjudge.errors import ConfigError, DiskFull
 from adjudge.io.system import is_disk_full, system_reason
 from adjudge.retrieval.analysis import bracket_of, index_text, name_of
 from adjudge.retrieval.context import contexts
-from adjudge.retrieval.parts import PARTS, open_part
+from adjudge.retrieval.parts import PARTS, open_part, open_to_readers
 from adjudge.retrieval.storage import (
     IndexUnusable,
     Manifest,
@@ -301,6 +301,8 @@ class Writer:
             for writer in self._writers.values():
                 writer.commit()
                 writer.wait_merging_threads()
+        for name in self._writers:
+            open_to_readers(self._folder / name)
         self._writers = {}
 
     def abandon(self) -> None:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     import tantivy
 
 PARTS = ("pages", "sentences")
+LISTS = ("meta.json", ".managed.json")
+"""The files of a part that tantivy replaces; it writes every other file once."""
 PANIC = "PanicException"
 """What tantivy raises at a damaged file that it did not expect; it is no ``Exception``."""
 
@@ -34,6 +36,15 @@ def open_part(folder: Path, create: bool = False) -> tantivy.Index:
     if not create:
         raise OSError(f"{folder.name} is missing")
     return _prepare(Tantivy(_schema(folder.name), path=str(folder)))
+
+
+def open_to_readers(folder: Path) -> None:
+    """Give a part's lists the mode that the user's umask gave its folder: tantivy lets only the user read them."""
+    mode = folder.stat().st_mode & 0o666
+    for name in LISTS:
+        path = folder / name
+        if path.exists() and path.stat().st_mode & 0o777 != mode:
+            path.chmod(mode)
 
 
 def _open_read_only(folder: Path) -> tantivy.Index:

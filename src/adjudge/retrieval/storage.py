@@ -31,7 +31,7 @@ from adjudge.io.files import write_atomic
 from adjudge.io.jsonl import BAD_JSON
 from adjudge.io.system import is_disk_full, system_reason, unusable
 from adjudge.io.temporary import report_full_disk
-from adjudge.retrieval.parts import PANIC
+from adjudge.retrieval.parts import LISTS, PANIC
 
 FORMAT = "adjudge-index"
 VERSION = 4
@@ -248,8 +248,7 @@ def next_generation(path: Path, current: str, copy: bool = True) -> Path:
     for part in ("pages", "sentences"):
         (folder / part).mkdir(parents=True)
         for file in (path / current / part).iterdir() if current and copy else ():
-            # Tantivy replaces its two lists of files, and writes every other file once.
-            if file.name in ("meta.json", ".managed.json"):
+            if file.name in LISTS:
                 shutil.copyfile(file, folder / part / file.name)
             elif not file.name.endswith(".lock"):
                 link_file(file, folder / part / file.name)
