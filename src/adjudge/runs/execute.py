@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -31,7 +30,7 @@ from adjudge.runs.folder import (
     run_id,
 )
 from adjudge.runs.held_out import fit_held_out, split_held_out
-from adjudge.runs.provenance import provenance
+from adjudge.runs.provenance import Start, provenance
 from adjudge.types import LabelSet
 
 if TYPE_CHECKING:
@@ -159,7 +158,7 @@ def _train(work: _Work, team: Workers, check_lease: Callable[[], None]) -> None:
     """Train to the end or to the share of its steps that is asked for."""
     import torch
 
-    started, run = time.time(), work.run
+    start, run = Start(), work.run
     if team.is_first:
         run.check(work.settings, work.resume)
     team.wait()
@@ -173,7 +172,7 @@ def _train(work: _Work, team: Workers, check_lease: Callable[[], None]) -> None:
             run.discard_unbegun()
         raise
     if team.is_first:
-        run.finish(_manifest(work, progress, started))
+        run.finish(_manifest(work, progress, start))
 
 
 def _new_model(settings: RunSettings) -> RowJudge:
@@ -300,7 +299,7 @@ def _judge(work: _Work) -> None:
     from adjudge.judges.predict import predict
     from adjudge.runs.speed import model_cost
 
-    started, run, data = time.time(), work.run, work.settings.data
+    start, run, data = Start(), work.run, work.settings.data
     model = load_model(run.path, work.settings.training.freeze_layers)
     model.module.to(work.device)
     states = work.cache / "states"
@@ -312,7 +311,7 @@ def _judge(work: _Work) -> None:
     write_json(judgement.scores, scores.to_dict())
     files = data_files(data, TEST_FILES)
     cost = model_cost(model, claims_to_judge(data))
-    judgement.finish({"data": files, "command": work.command, **cost, **provenance(started)})
+    judgement.finish({"data": files, "command": work.command, **cost, **provenance(start)})
 
 
 def is_judged(run: RunFolder, data: DataSettings) -> bool:
@@ -333,7 +332,7 @@ def default_cache() -> Path:
     return user_cache("training")
 
 
-def _manifest(work: _Work, progress: TrainingProgress, started: float) -> dict[str, Any]:
+def _manifest(work: _Work, progress: TrainingProgress, start: Start) -> dict[str, Any]:
     from adjudge.judges.folder import weights_sha256
 
     settings = work.settings
@@ -346,5 +345,5 @@ def _manifest(work: _Work, progress: TrainingProgress, started: float) -> dict[s
         "best_step": progress.best_step,
         "weights": weights_sha256(str(work.run.path)),
         "best_dev_label_accuracy": None if settings.data.dev is None else progress.best_accuracy,
-        **provenance(started),
+        **provenance(start),
     }

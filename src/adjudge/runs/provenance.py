@@ -5,17 +5,26 @@ from __future__ import annotations
 import platform
 import subprocess
 import time
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 
-def provenance(started: float) -> dict[str, Any]:
-    """Of something that was begun at ``started`` (Unix time) and is now done."""
+@dataclass(frozen=True)
+class Start:
+    """When something was begun, made at that moment; its duration does not change with the clock's setting."""
+
+    clock: float = field(default_factory=time.time)
+    steady: float = field(default_factory=time.monotonic)
+
+
+def provenance(start: Start) -> dict[str, Any]:
+    """Of something that was begun at ``start`` and is now done."""
     return {
-        "started": datetime.fromtimestamp(started, UTC).isoformat(timespec="seconds"),
-        "seconds": round(time.time() - started, 1),
+        "started": datetime.fromtimestamp(start.clock, UTC).isoformat(timespec="seconds"),
+        "seconds": round(time.monotonic() - start.steady, 1),
         "versions": versions(),
         "machine": machine(),
         "git_commit": _git_commit(),
