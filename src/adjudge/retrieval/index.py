@@ -145,8 +145,6 @@ class Index:
                 return cls(path, manifest, pages, sentences, vectors)
             except (ValueError, OSError) as error:
                 reason = error  # a build may have replaced the generation just now: look again
-        if isinstance(reason, PermissionError) or "PermissionDenied" in str(reason):
-            raise IndexUnusable(f"{path}: cannot be read (permission denied). Ask its owner for access.")
         raise IndexUnusable(damage_message(path, reason))
 
     @classmethod

@@ -210,6 +210,8 @@ def report_damage(path: Path) -> Iterator[None]:
 
 def damage_message(path: Path, error: BaseException) -> str:
     """What is said of an index that cannot be used: to delete it only where its files are not what was written."""
+    if isinstance(error, PermissionError) or "PermissionDenied" in str(error):
+        return f"{path}: cannot be read (permission denied). Ask its owner for access."
     if (reason := system_reason(error)) is not None:
         return (
             f"{path}: cannot be read or written ({reason}). It is as it was before, and may well be whole: see to the "
