@@ -15,8 +15,8 @@ from adjudge.io.system import is_disk_full, is_limit, system_reason, unusable
 @pytest.mark.parametrize(
     ("error", "full", "limit", "reason"),
     [
-        (OSError(errno.ENOSPC, "full"), True, False, None),
-        (ValueError("no room (os error 28)"), True, False, None),
+        (OSError(errno.ENOSPC, "full"), True, False, "No space left on device"),
+        (ValueError("no room (os error 28)"), True, False, "No space left on device"),
         (OSError(errno.EMFILE, "files"), False, True, "Too many open files"),
         (ValueError("IoError { io_error: Os { code: 24, kind: X } }"), False, True, "Too many open files"),
         (ValueError("Internal error: 'x (os error 5)'"), False, False, "Input/output error"),

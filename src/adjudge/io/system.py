@@ -55,7 +55,7 @@ def is_limit(error: BaseException) -> bool:
 def system_reason(error: BaseException) -> str | None:
     """The system's own words where it failed, and not what was read or written."""
     code = error_number(error)
-    return os.strerror(code) if code is not None and code in (*LIMITS, *DEVICES) else None
+    return os.strerror(code) if code is not None and code in (*FULL, *LIMITS, *DEVICES) else None
 
 
 def unusable(what: str, error: BaseException) -> str:

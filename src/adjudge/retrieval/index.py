@@ -322,7 +322,9 @@ class Writer:
         except ValueError as error:
             free = shutil.disk_usage(self._folder).free
             if free < 2 * WRITER_MEMORY or is_disk_full(error):
-                raise DiskFull(self._folder.parent, f"{free / 1e6:,.1f} MB free") from None
+                raise DiskFull(
+                    self._folder.parent, system_reason(error) or f"{free / 1e6:,.1f} MB free"
+                ) from None
             raise IndexUnusable(
                 f"{self._folder.parent}: cannot be written ({system_reason(error) or error}). It is as it was before. "
                 "See whether the disk is in order and no limit is reached (ulimit -a), and index again."
