@@ -320,13 +320,11 @@ class Writer:
         try:
             yield
         except ValueError as error:
-            free = shutil.disk_usage(self._folder).free
+            free, reason = shutil.disk_usage(self._folder).free, system_reason(error)
             if free < 2 * WRITER_MEMORY or is_disk_full(error):
-                raise DiskFull(
-                    self._folder.parent, system_reason(error) or f"{free / 1e6:,.1f} MB free"
-                ) from None
+                raise DiskFull(self._folder.parent, reason or f"{free / 1e6:,.1f} MB free") from None
             raise IndexUnusable(
-                f"{self._folder.parent}: cannot be written ({system_reason(error) or error}). It is as it was before. "
+                f"{self._folder.parent}: cannot be written ({reason or error}). It is as it was before. "
                 "See whether the disk is in order and no limit is reached (ulimit -a), and index again."
             ) from None
 
