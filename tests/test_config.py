@@ -50,7 +50,6 @@ CHANGED: dict[str, dict[str, Any]] = {
         "backbone_dropout": 0.2,
         "titles": False,
         "context": True,
-        "values": True,
         "adapters": 8,
         "options": {"attention_size": 64, "released": True},
     },

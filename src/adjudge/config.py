@@ -113,9 +113,6 @@ class ModelSettings(BaseModel):
     context: bool = Field(
         False, description="and the sentence before, where one begins with a pronoun or the like"
     )
-    values: bool = Field(
-        False, description="and how the sentence's numbers, dates and times stand to the claim's"
-    )
     adapters: int = Field(
         0,
         ge=0,

@@ -83,16 +83,6 @@ def test_the_sentence_before_stands_with_the_title_where_a_layout_shows_it(bert:
     assert row == TokenRow([CLS, A, SEP, F, G, SEP, E, SEP], 3)
 
 
-def test_how_values_compare_stands_before_the_title_where_a_layout_shows_it(bert: Any):
-    sentence = Evidence("a 5", page="c")
-    [plain] = write(bert, "b 6", sentence)
-    [row] = write(bert, "b 6", sentence, values=True)
-    note = bert.convert_tokens_to_ids(bert.tokenize("5, less than 6. "))
-    at = plain.segment
-    assert row.ids == [*plain.ids[:at], *note, *plain.ids[at:]]
-    assert write(bert, "b", sentence, values=True) == write(bert, "b", sentence)
-
-
 def test_the_concat_row_holds_all_sentences_in_their_order(bert: Any, roberta: Any):
     evidence = Evidence("e f", page="c"), Evidence("g", page=""), Evidence("d", page="b")
     assert write(bert, "a b", *evidence, one_row=True) == [

@@ -23,7 +23,6 @@ class Layout:
         one_row: claim and all evidence in one row, rather than a row for each sentence.
         titles: whether the page's title stands before the sentence.
         context: whether the sentence before stands there too, where a sentence does not name its subject.
-        values: whether it is said there how the sentence's numbers and dates stand to the claim's.
         max_evidence: sentences read of a claim, the first ones.
         joined_row: after the rows of the sentences, one that holds all of them.
         empty_rows: pad every claim to this many rows with empty rows (the published code does).
@@ -33,7 +32,6 @@ class Layout:
     one_row: bool = False
     titles: bool = True
     context: bool = False
-    values: bool = False
     empty_rows: int = 0
     joined_row: bool = False
     max_evidence: int | None = None
@@ -97,31 +95,20 @@ class RowWriter:
         texts: list[str] = []
         read = [example.evidence[: self.layout.max_evidence] for example in examples]
         for example, sentences in zip(examples, read, strict=True):
-            claim = clean_text(example.claim)
-            texts.append(claim)
+            texts.append(clean_text(example.claim))
             for evidence in sentences:
-                sentence = clean_text(evidence.text)
-                texts += [self._head(claim, evidence, sentence), sentence]
+                texts += [self._title(evidence), clean_text(evidence.text)]
         pieces = iter(self._tokenize(texts))
         written = []
         for sentences in read:
-            claim_pieces = next(pieces)
+            claim = next(pieces)
             evidence_pieces = [(next(pieces), next(pieces)) for _ in sentences]
-            written.append(self._rows(claim_pieces, evidence_pieces))
+            written.append(self._rows(claim, evidence_pieces))
         return written
 
-    def _head(self, claim: str, evidence: Evidence, sentence: str) -> str:
-        """What stands before a sentence: how its values stand to the claim's, the title, the sentence before."""
+    def _title(self, evidence: Evidence) -> str:
         title = evidence_title(evidence) if self.layout.titles else ""
-        if self.layout.context:
-            title = title_with_context(title, clean_text(evidence.context))
-        if not self.layout.values:
-            return title
-        from adjudge.facts.notes import (
-            value_notes,
-        )  # its patterns take longer to compile than a claim to judge
-
-        return ". ".join(part for part in (value_notes(claim, sentence), title) if part)
+        return title_with_context(title, clean_text(evidence.context)) if self.layout.context else title
 
     def _tokenize(self, texts: list[str]) -> list[list[int]]:
         if not texts:

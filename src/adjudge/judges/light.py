@@ -161,7 +161,6 @@ def load_light(
         one_row=settings.kind in ONE_ROW,
         titles=settings.titles,
         context=settings.context,
-        values=settings.values,
         max_evidence=settings.max_evidence,
     )
     writer = RowWriter(tokenizer, layout)

@@ -98,7 +98,6 @@ def assemble(
         one_row=module.one_row,
         titles=settings.titles,
         context=settings.context,
-        values=settings.values,
         joined_row=getattr(module, "joins_rows", False),
         empty_rows=settings.max_evidence if module.pads_rows else 0,
         max_evidence=settings.max_evidence,
