@@ -39,7 +39,8 @@ def test_a_number_in_digits_or_words_has_its_value(text, value):
 
 
 @pytest.mark.parametrize(
-    "text", ["version 1.2.3", "2019/20", "at 9:30", "COVID-19", "A4", "the end", "the 21st boat"]
+    "text",
+    ["version 1.2.3", "2019/20", "at 9:30", "COVID-19", "A4", "the end", "the 21st boat", "by a third party"],
 )
 def test_what_is_no_number_gives_none(text):
     assert numbers_of(text) == []
@@ -61,6 +62,8 @@ def test_two_numbers_joined_by_and_stay_two():
         ("15 per cent agreed.", "share", 0.15),
         ("Half of the members agreed.", "share", 0.5),
         ("Two thirds of the members agreed.", "share", 2 / 3),
+        ("Sales grew by a quarter.", "share", 0.25),
+        ("Sales fell by half in spring.", "share", 0.5),
         ("It cost £2.5 million.", "money:GBP", 2_500_000),
         ("It cost €1.9m.", "money:EUR", 1_900_000),
         ("It cost 40 dollars.", "money:USD", 40),

@@ -83,8 +83,11 @@ _PART_OF_UNIT = re.compile(
     re.IGNORECASE,
 )
 _FRACTION = re.compile(
-    r"\b(?:(?P<count>a|an|one|two|three|four)[ -])?(?P<part>half|thirds?|quarters?|fifths?|tenths?)\b"
-    r"(?=(?: of)?(?: (?:the|its|their|all|his|her|our))\b| of\b)",
+    r"(?P<by>(?<=\bby ))?\b(?:(?P<count>a|an|one|two|three|four)[ -])?"
+    r"(?P<part>half|thirds?|quarters?|fifths?|tenths?)\b"
+    r"(?:(?=(?: of)?(?: (?:the|its|their|all|his|her|our))\b| of\b)|"
+    r"(?(by)(?(count)|(?<=half))(?=[.,;:]|$| (?:in|to|from|since|over|between|after|during|this|last|on|at|and|"
+    r"compared|within|by|for|as|when|while)\b)|(?!)))",
     re.IGNORECASE,
 )
 _RATIO = re.compile(
