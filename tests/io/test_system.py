@@ -43,6 +43,10 @@ def test_an_error_in_reading_or_writing_names_the_file(tmp_path: Path) -> None:
     with pytest.raises(OSError) as reading, open_bytes(path):
         raise failure
     assert reading.value.filename == str(path)
-    with pytest.raises(OSError) as writing, write_atomic(tmp_path / "b"):
-        raise OSError(errno.EIO, os.strerror(errno.EIO))
-    assert writing.value.filename == str(tmp_path / "b")
+    in_rust = RuntimeError("Error while serializing: Input/output error (os error 5)")
+    for error in (OSError(errno.EIO, os.strerror(errno.EIO)), in_rust):
+        with pytest.raises(OSError) as writing, write_atomic(tmp_path / "b"):
+            raise error
+        assert (writing.value.errno, writing.value.filename) == (errno.EIO, str(tmp_path / "b"))
+    with pytest.raises(RuntimeError, match="^of another kind$"), write_atomic(tmp_path / "b"):
+        raise RuntimeError("of another kind")

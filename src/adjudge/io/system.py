@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from adjudge.errors import AdjudgeError
+
 _NUMBER = re.compile(r"\(os error (\d+)\)|Os \{ code: (\d+)")
 
 
@@ -66,10 +68,19 @@ def unusable(what: str, error: BaseException) -> str:
 
 @contextmanager
 def name_file(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Give the system's errors in reading and writing the file's name, which only those in opening have."""
+    """Give the system's errors in reading and writing the file's name, which only those in opening have.
+
+    Those of libraries in Rust, which are of their own types, become ``OSError``.
+    """
     try:
         yield
     except OSError as error:
         if error.errno is not None and error.filename is None:
             error.filename = os.fspath(path)
         raise
+    except AdjudgeError:
+        raise
+    except Exception as error:
+        if (reason := system_reason(error)) is None:
+            raise
+        raise OSError(error_number(error), reason, os.fspath(path)) from None

@@ -77,7 +77,7 @@ def _settle(path: Path, mode: int) -> None:
 def temporary_folder(path: Path) -> Iterator[Path]:
     """A new folder beside ``path``, removed at the end of the block unless it was moved there."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with report_full_disk(path):
+    with report_full_disk(path), name_file(path):
         temporary, handle = _create(path, folder=True)
         try:
             yield temporary

@@ -36,7 +36,7 @@ from adjudge.errors import ConfigError, MissingExtra
 from adjudge.io.digests import digest_of
 from adjudge.io.files import sha256, write_json
 from adjudge.io.jsonl import decode_object
-from adjudge.io.system import unusable
+from adjudge.io.system import name_file, unusable
 from adjudge.judges.calibrated import CALIBRATION, load_calibrated
 from adjudge.judges.protocol import Judge
 from adjudge.judges.registry import LOADERS, PACKAGE_MODELS, RULES, import_object
@@ -183,7 +183,8 @@ def read_metadata(folder: Path, expected: ModelType = "judge") -> Metadata:
     """What a folder says of the model it holds, which must be of a type."""
     path = folder / METADATA
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
+        with name_file(path):
+            values = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         raise ConfigError(
             f"{folder}: no trained {expected} here (no {METADATA}). Expected {_EXPECTED[expected]}"
