@@ -102,24 +102,25 @@ def _test(comparison: BaselineComparison | None) -> tuple[str, str, str]:
 
 def tabulate_gains(summary: Summary, by_run: dict[str, list[Outcome]]) -> Iterator[str]:
     """Every arm less its baseline and less the first model, the mean over the seeds of each claim."""
-    first = display_name(summary.models[0])
+    first, fever = display_name(summary.models[0]), summary.arms[0].fever_score is not None
     yield from _head(
-        *("Model", "Objective", f"ΔLA to {first}", "ΔLA to CE", "ΔFS to CE", "Δcontradictions to CE"),
-        *("contradictions, CE", "SR", "McNemar p of the chosen runs"),
+        *("Model", "Objective", f"ΔLA to {first}", "ΔLA to CE", *["ΔFS to CE"] * fever),
+        *("Δcontradictions to CE", "contradictions by seed, CE", "SR", "McNemar p"),
     )
     labels = LabelSet(summary.labels)
     baselines = {row.arm.group: row for row in summary.arms if row.arm.is_baseline}
     for row in summary.arms:
         to_first = NOTHING if row.model_comparison is None else _mean(row.model_comparison)
         if row.baseline_comparison is None:
-            yield _line(*_names(row), to_first, *[NOTHING] * 6)
+            if to_first:
+                yield _line(*_names(row), to_first, *[NOTHING] * (5 + fever))
             continue
-        ours, theirs = ([by_run[run.folder] for run in arm.runs] for arm in (row, baselines[row.arm.group]))
-        fewer, counts, p = _fewer_contradictions(row, baselines[row.arm.group], by_run, labels)
-        strict = difference(_paired_strict(ours, theirs))
-        yield _line(
-            *_names(row), to_first, _mean(row.baseline_comparison), strict, difference(fewer), *counts, p
-        )
+        base = baselines[row.arm.group]
+        ours, theirs = ([by_run[run.folder] for run in arm.runs] for arm in (row, base))
+        fewer, counts, p = _fewer_contradictions(row, base, by_run, labels)
+        strict = [difference(_paired_strict(ours, theirs))] * fever
+        figures = [to_first, _mean(row.baseline_comparison), *strict, difference(fewer), *counts, p]
+        yield _line(*_names(row), *figures)
 
 
 def _mean(comparison: BaselineComparison) -> str:
