@@ -127,7 +127,7 @@ SIZE_scale := --claims 4000
 SIZE_serve := --clients 16 --seconds 4 --rounds 1
 SIZE_shelf := --claims 16 --labels 64 --rounds 2
 SIZE_vectors := --rows 200000 --queries 20
-SIZE_workers := --sentences 20000 --claims 256 --rounds 1
+SIZE_workers := --only verify --sentences 20000 --claims 256 --rounds 1
 .PHONY: bench
 bench: $(READY)  ## run the benchmarks, each a ratio against its baseline (under fifteen minutes; JSON in runs/bench)
 	@mkdir -p $(BENCH_OUT)
